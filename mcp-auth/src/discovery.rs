@@ -1,4 +1,4 @@
-//! Discovery: from a refused request to an authorization server.
+//! Discovery: from a rejected request to an authorization server.
 
 pub(crate) mod challenge;
 pub(crate) mod document;
@@ -14,18 +14,18 @@ use crate::discovery::server_metadata::ServerMetadata;
 use crate::http::Http;
 use crate::{AuthError, AuthLimits};
 
-/// Finds the metadata of one server and its authorization servers.
+/// Finds the metadata of one server and of its authorization servers.
 #[derive(Debug)]
 pub(crate) struct Discovery<'a> {
     pub(crate) http: &'a Http,
     pub(crate) limits: &'a AuthLimits,
-    /// The server as configured.
+    /// The server's URL as configured.
     pub(crate) server: &'a Url,
 }
 
 impl Discovery<'_> {
-    /// The protected resource's metadata: where its challenge says, else below its path, else at its
-    /// root. `None` if there is none.
+    /// The protected resource's metadata: at the URL in its challenge, else below its path, else at its root. `None` if
+    /// there is none.
     pub(crate) async fn resource(
         &self,
         demand: &Demand,
@@ -47,8 +47,8 @@ impl Discovery<'_> {
         Ok(None)
     }
 
-    /// The metadata of the authorization server to use. `known` is the issuer that we are already a
-    /// client of: preferred if the resource still names it.
+    /// The metadata of the authorization server to use. `known` is the issuer that we are already a client of: it is
+    /// preferred if the resource still names it.
     pub(crate) async fn server(
         &self,
         resource: Option<&ResourceMetadata>,
@@ -83,8 +83,8 @@ impl Discovery<'_> {
         }))
     }
 
-    /// The document of an issuer. Only the first one found counts: if it belongs to another issuer,
-    /// nothing further is tried.
+    /// The document of an issuer. Only the first one found counts: if it belongs to another issuer, nothing further is
+    /// tried.
     async fn named(&self, issuer: &str) -> Result<Option<ServerMetadata>, AuthError> {
         let url = self.http.check(issuer)?;
         for place in well_known::server_metadata(&url) {

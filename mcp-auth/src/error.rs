@@ -10,15 +10,15 @@ use crate::http::guard::shown;
 /// A cause; shared, because one failed login fails every request that waited for it.
 pub type Cause = Arc<dyn Error + Send + Sync>;
 
-/// Why there is no token.
+/// The reason why there is no token.
 ///
-/// No variant, and nothing printed from one, holds a token, a code, a key or a client secret.
+/// No variant contains or prints a token, a code, a key or a client secret.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum AuthError {
     /// The configuration is invalid.
     Config {
-        /// What is wrong.
+        /// The problem.
         detail: String,
     },
     /// A person has to log in, and this provider has no [`Authorizer`](crate::Authorizer).
@@ -26,7 +26,7 @@ pub enum AuthError {
         /// The server.
         server: String,
     },
-    /// The person or the authorization server refused.
+    /// The person or the authorization server denied access.
     Denied {
         /// The server the login was for.
         server: String,
@@ -35,22 +35,21 @@ pub enum AuthError {
         /// The authorization server's description.
         description: Option<String>,
     },
-    /// The login could not be carried out: the listener, the browser or the host's hook failed.
+    /// The login failed: the listener, the browser or the host's hook reported an error.
     Login {
         /// The server the login was for.
         server: String,
-        /// Why.
+        /// The cause.
         source: Cause,
     },
-    /// The login took too long.
+    /// The login exceeded its time limit.
     LoginTimeout {
         /// The server the login was for.
         server: String,
         /// The limit.
         limit: Duration,
     },
-    /// The authorization server supports no way to register: register a client there manually, and
-    /// configure its id.
+    /// The authorization server supports no way to register: register a client there manually, and configure its id.
     NoClient {
         /// The authorization server.
         issuer: String,
@@ -59,7 +58,7 @@ pub enum AuthError {
     },
     /// A rule that protects the user was violated.
     Refused {
-        /// The server whose authorization was refused.
+        /// The server whose authorization was rejected.
         server: String,
         /// The rule.
         violation: Violation,
@@ -68,10 +67,10 @@ pub enum AuthError {
     NoAuthorizationServer {
         /// The server.
         server: String,
-        /// What was tried.
+        /// The attempts.
         detail: String,
     },
-    /// An endpoint refused the request: repeating it is pointless.
+    /// An endpoint rejected the request: repeating it is pointless.
     Rejected {
         /// The operation: `refreshing the token`, `registering a client` …
         action: &'static str,
@@ -86,7 +85,7 @@ pub enum AuthError {
     Unavailable {
         /// The endpoint.
         url: String,
-        /// Why.
+        /// The cause.
         source: Cause,
     },
     /// An endpoint's response is invalid.
@@ -96,12 +95,12 @@ pub enum AuthError {
         /// What was found, and what was expected.
         detail: String,
     },
-    /// The server refuses a token that was just issued for it.
+    /// The server rejects a token that was just issued for it.
     TokenRefused {
         /// The server.
         server: String,
     },
-    /// The server asks for scopes that were requested already.
+    /// The server requires scopes that were already requested.
     ScopeRefused {
         /// The server.
         server: String,
@@ -112,7 +111,7 @@ pub enum AuthError {
     Store {
         /// The operation.
         action: &'static str,
-        /// Why.
+        /// The cause.
         source: Cause,
     },
 }
@@ -151,14 +150,14 @@ pub enum Violation {
     Url {
         /// The URL, without query and credentials.
         url: String,
-        /// Why not.
+        /// The reason.
         reason: &'static str,
     },
     /// The configured client belongs to another authorization server.
     ForeignClient {
         /// The authorization server.
         issuer: String,
-        /// The one that the client was registered with.
+        /// The authorization server the client was registered with.
         registered_with: String,
     },
 }
@@ -169,7 +168,7 @@ impl AuthError {
         matches!(self, Self::Unavailable { .. } | Self::Store { .. })
     }
 
-    /// Whether a person has to do something: log in, agree, or register a client.
+    /// Whether a person has to act: log in, consent, or register a client.
     pub fn needs_person(&self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! HTTP requests to authorization servers: guarded and bounded, without knowledge of OAuth.
+//! HTTP requests to authorization servers: guarded and bounded, independent of OAuth.
 
 pub(crate) mod address;
 pub(crate) mod guard;
@@ -64,14 +64,14 @@ impl Http {
         }
     }
 
-    /// Applies the rules for URLs without a request.
+    /// Applies the rules for URLs without sending a request.
     pub(crate) fn check(&self, url: &str) -> Result<Url, AuthError> {
         self.guard
             .check(url)
             .map_err(|violation| self.refused(violation))
     }
 
-    /// The error of a violated rule.
+    /// The error for a violated rule.
     pub(crate) fn refused(&self, violation: Violation) -> AuthError {
         AuthError::Refused {
             server: self.server.clone(),
@@ -79,8 +79,8 @@ impl Http {
         }
     }
 
-    /// Fetches a JSON object. `None` for another status or type. A server that fails is an error, so that
-    /// an outage never looks like an absence.
+    /// Fetches a JSON object. `None` for another status or type. A failing server is an error, so that an outage never
+    /// looks like an absence.
     pub(crate) async fn document(&self, url: &str) -> Result<Option<Document>, AuthError> {
         let mut url = self.check(url)?;
         for _ in 0..=self.limits.redirects {
@@ -185,7 +185,7 @@ impl Http {
         AuthError::unavailable(url, error.without_url())
     }
 
-    /// Built on first use, which most sessions do not need.
+    /// Built on first use; most sessions do not need it.
     fn client(&self) -> Result<&Client, AuthError> {
         if let Some(client) = self.client.get() {
             return Ok(client);
@@ -208,14 +208,14 @@ impl Http {
     }
 }
 
-/// Where a redirect leads.
+/// The target of a redirect.
 fn target(from: &Url, response: &Response) -> Option<String> {
     let location = response.headers().get(LOCATION)?.to_str().ok()?;
     Some(from.join(location).ok()?.into())
 }
 
-/// The platform's root certificates, read once, because parsing them takes longer than the requests of
-/// a login. A machine without any can still reach itself over http.
+/// The platform's root certificates, read once, because parsing them takes longer than the requests of a login. A
+/// machine without certificates can still reach itself over http.
 fn tls() -> Result<ClientConfig, AuthError> {
     static PLATFORM: OnceLock<ClientConfig> = OnceLock::new();
     if let Some(config) = PLATFORM.get() {
@@ -249,7 +249,7 @@ mod tests {
             AuthLimits::default(),
             None,
         );
-        // Past the check of the URL on purpose, as a name would be that lies about its address.
+        // Bypasses the check of the URL on purpose, like a name that resolves to a forbidden address.
         let url = Url::parse("http://localhost:9/").unwrap();
         let error = http
             .client()

@@ -1,5 +1,5 @@
-//! Which client we are at an authorization server: the configured one, else our metadata document, else
-//! a dynamically registered one, else a person has to register one.
+//! The client we are at an authorization server: the configured one, else our metadata document, else a dynamically
+//! registered one; otherwise a person has to register one.
 
 pub(crate) mod assertion;
 pub(crate) mod client;
@@ -126,7 +126,7 @@ impl Engine {
     }
 }
 
-/// The name of an issuer's client in the store: credentials belong to one issuer.
+/// The key of an issuer's client in the store: credentials belong to one issuer.
 fn registration_name(issuer: &str) -> String {
     format!("client {issuer}")
 }

@@ -124,7 +124,7 @@ fn check_redirect(uri: &str) -> Result<(), AuthError> {
     )))
 }
 
-/// What identifies one login.
+/// The secrets that identify one login.
 #[derive(Debug)]
 struct Attempt {
     state: Secret,
@@ -151,7 +151,7 @@ impl Attempt {
             query.append_pair("resource", resource);
         }
         if terms.scope.contains("offline_access") {
-            // OpenID Connect gives refresh tokens only if the person was asked.
+            // OpenID Connect issues refresh tokens only if the person was asked.
             query.append_pair("prompt", "consent");
         }
         drop(query);

@@ -26,9 +26,8 @@ use crate::token::dpop::{self, Proof};
 
 /// OAuth for one MCP server, as an [`AuthProvider`] for its transport.
 ///
-/// Nothing happens until the server refuses a request; then one authorization runs, however many
-/// requests were refused meanwhile. Tokens are refreshed before they expire, and sent to their own
-/// server only.
+/// Nothing happens until the server rejects a request; then one authorization runs, however many requests were rejected
+/// meanwhile. Tokens are refreshed before they expire, and sent to their own server only.
 ///
 /// Cheap to clone: all clones share one session.
 #[derive(Clone, Debug)]
@@ -37,13 +36,13 @@ pub struct OAuth {
 }
 
 impl OAuth {
-    /// Builds a provider for the MCP server at this URL.
+    /// Creates a builder for the MCP server at this URL.
     pub fn builder(server: impl Into<String>) -> OAuthBuilder {
         OAuthBuilder::new(server.into())
     }
 
-    /// Removes this server's tokens, here and in the store. The next request needs a new login. The
-    /// tokens are not revoked at the authorization server.
+    /// Removes this server's tokens, here and in the store. The next request requires a new login. The tokens are not
+    /// revoked at the authorization server.
     pub async fn log_out(&self) -> Result<(), AuthError> {
         self.engine.forget().await
     }
@@ -54,7 +53,7 @@ impl OAuth {
         }
     }
 
-    /// Whether a URL is of the server the tokens are for.
+    /// Whether a URL belongs to the server the tokens are for.
     fn is_ours(&self, url: &str) -> bool {
         Url::parse(url).is_ok_and(|url| url.origin() == self.engine.server.url.origin())
     }
@@ -115,7 +114,7 @@ impl OAuth {
         }
     }
 
-    /// A new proof with the nonce that the response brought, if the refused one did not have it.
+    /// A new proof with the nonce of the response, if the rejected one did not have it.
     fn nonce_verdict(&self, challenge: &Challenge<'_>) -> AuthVerdict {
         let nonce = self.engine.nonces.get(challenge.request.url);
         let proof = header(challenge.sent, "dpop");
@@ -125,7 +124,7 @@ impl OAuth {
         }
     }
 
-    /// Fails if the same was tried already without success.
+    /// Fails if the same attempt has already been made without success.
     fn check_pointless(
         &self,
         need: Need,

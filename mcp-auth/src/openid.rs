@@ -1,5 +1,5 @@
-//! A client of an OpenID provider (OpenID Connect Core, the authorization code flow with PKCE): a web
-//! application of ours has its users log in there.
+//! A client of an OpenID provider (OpenID Connect Core, the authorization code flow with PKCE), with which a web
+//! application logs its users in.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,14 +21,14 @@ use crate::token::form::Form;
 use crate::token::token_endpoint::TokenRequest;
 use crate::{AuthError, AuthLimits};
 
-/// For how long the provider's metadata is used without asking again.
+/// The time the provider's metadata is used without fetching it again.
 const FRESH: Duration = Duration::from_secs(3600);
 
-/// Has people log in at an OpenID provider.
+/// Logs people in at an OpenID provider.
 ///
-/// Where its login page, its token endpoint and its keys are is discovered. The ID token that
-/// [`finish`](Self::finish) returns came from the provider itself, but it has to be verified: its
-/// signature by [`keys`](Self::keys), its issuer, its audience, its time and its nonce.
+/// The login page, the token endpoint and the keys are discovered. The ID token that [`finish`](Self::finish) returns
+/// was received from the provider itself, but it must be verified: its signature with [`keys`](Self::keys), its issuer,
+/// its audience, its time and its nonce.
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), mcp_auth::AuthError> {
@@ -58,22 +58,22 @@ pub struct OpenIdClient {
     known: Mutex<Option<(Arc<ServerMetadata>, Instant)>>,
 }
 
-/// A login that was begun.
+/// A login in progress.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct OpenIdLogin {
     /// The page to show.
     pub url: String,
-    /// What the answer must repeat.
+    /// The state, which the response must repeat.
     pub state: Secret,
-    /// What the ID token must repeat.
+    /// The nonce, which the ID token must repeat.
     pub nonce: String,
-    /// What proves that the answer is ours.
+    /// The PKCE verifier, which proves that the response is ours.
     pub verifier: Secret,
 }
 
 impl OpenIdClient {
-    /// A client that is registered with this issuer, with this redirect URI.
+    /// Creates a client registered with this issuer, with this redirect URI.
     ///
     /// # Errors
     /// If the issuer's URL is not safe to contact: it must be https, or on this machine.
@@ -97,7 +97,7 @@ impl OpenIdClient {
         })
     }
 
-    /// Asks for another scope beside `openid`, `email` and `profile`.
+    /// Requests another scope besides `openid`, `email` and `profile`.
     #[must_use]
     pub fn with_scope(mut self, scope: impl Into<String>) -> Self {
         let scope = scope.into();
@@ -120,7 +120,7 @@ impl OpenIdClient {
     /// Begins a login.
     ///
     /// # Errors
-    /// If the provider's metadata cannot be had or breaks a rule.
+    /// If the provider's metadata cannot be fetched or violates a rule.
     pub async fn begin(&self) -> Result<OpenIdLogin, AuthError> {
         let metadata = self.metadata().await?;
         let endpoint = metadata.authorization_endpoint.as_deref();
@@ -147,12 +147,11 @@ impl OpenIdClient {
         })
     }
 
-    /// Exchanges the code in the query that the browser brought back for an ID token, which is not
-    /// verified yet.
+    /// Exchanges the code in the query that the browser returned for an ID token, which is not verified yet.
     ///
     /// # Errors
-    /// If the answer is another login's or another issuer's, if the login was refused, or if the
-    /// code is not accepted.
+    /// If the response belongs to another login or another issuer, if the login was denied, or if the code is not
+    /// accepted.
     pub async fn finish(
         &self,
         query: &str,
@@ -196,7 +195,7 @@ impl OpenIdClient {
     /// The provider's public keys: a JSON Web Key Set.
     ///
     /// # Errors
-    /// If they cannot be had.
+    /// If they cannot be fetched.
     pub async fn keys(&self) -> Result<String, AuthError> {
         let metadata = self.metadata().await?;
         let place = metadata.jwks_uri.as_deref();
@@ -206,7 +205,7 @@ impl OpenIdClient {
         Ok(Value::Object(document.ok_or_else(missing)?).to_string())
     }
 
-    /// The page on which a person logs out of the provider as well, and comes back from.
+    /// The provider's logout page, which redirects to `back` afterwards.
     pub async fn logout_url(&self, back: &str) -> Option<String> {
         let metadata = self.metadata().await.ok()?;
         let mut url = self
@@ -219,10 +218,10 @@ impl OpenIdClient {
         Some(url.into())
     }
 
-    /// Looks the provider up, so that a wrong setting is noticed at once.
+    /// Fetches the provider's metadata, so that a wrong setting is detected at once.
     ///
     /// # Errors
-    /// If its metadata cannot be had, or is another issuer's.
+    /// If its metadata cannot be fetched, or belongs to another issuer.
     pub async fn discover(&self) -> Result<(), AuthError> {
         self.metadata().await.map(drop)
     }
@@ -240,7 +239,7 @@ impl OpenIdClient {
                 *self.known.lock() = Some((Arc::clone(&metadata), Instant::now()));
                 Ok(metadata)
             }
-            // What was true an hour ago is better than nothing.
+            // Metadata an hour old is better than none.
             (Err(AuthError::Unavailable { .. }), Some((metadata, _))) => Ok(metadata),
             (Err(error), _) => Err(error),
         }

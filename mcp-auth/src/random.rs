@@ -7,8 +7,8 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 
 use crate::AuthError;
 
-/// 256 bits from the operating system, as 43 URL-safe characters: a state, a PKCE verifier
-/// (RFC 7636 wants at least 43), a token's id.
+/// 256 bits from the operating system, as 43 URL-safe characters: a state, a PKCE verifier (RFC 7636 requires at least
+/// 43), a token's id.
 pub(crate) fn unguessable() -> Result<String, AuthError> {
     let mut bytes = [0; 32];
     SystemRandom::new()

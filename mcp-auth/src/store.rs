@@ -12,12 +12,12 @@ pub(crate) mod memory;
 
 /// A store of secrets by name.
 ///
-/// The values are opaque and secret: tokens, client secrets, keys. The names are not secret; they
-/// say which server or which authorization server a value belongs to.
+/// The values are opaque and secret: tokens, client secrets, keys. The names are not secret; they identify the server
+/// or the authorization server of a value.
 ///
-/// Several providers, in several processes, may share one store. So [`lock`](Self::lock) is part
-/// of the contract: a refresh token that may be used only once is read, used and replaced under
-/// it. A store that cannot lock across processes must not be shared between them.
+/// Several providers, in several processes, may share one store. Therefore [`lock`](Self::lock) is part of the
+/// contract: a refresh token that may be used only once is read, used and replaced under it. A store that cannot lock
+/// across processes must not be shared between them.
 #[async_trait]
 pub trait TokenStore: fmt::Debug + Send + Sync {
     /// The value of a name, if it has one.
@@ -29,8 +29,8 @@ pub trait TokenStore: fmt::Debug + Send + Sync {
     /// Removes a name's value, if it has one.
     async fn remove(&self, name: &str) -> Result<(), BoxError>;
 
-    /// Acquires the lock of this name, which is held until the result is dropped. The caller bounds the
-    /// wait by dropping the future.
+    /// Acquires the lock of this name, which is held until the result is dropped. To limit the wait, the caller drops
+    /// the future.
     async fn lock(&self, name: &str) -> Result<StoreLock, BoxError>;
 }
 

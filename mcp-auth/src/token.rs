@@ -34,7 +34,7 @@ pub(crate) struct Issued {
     /// The granted scopes, if they differ from the requested ones.
     pub(crate) scope: Option<Scopes>,
     pub(crate) expires_in: Option<u64>,
-    /// Who logged in (OpenID Connect).
+    /// The identity of the person (OpenID Connect).
     pub(crate) id_token: Option<Secret>,
     /// The type of token that a token exchange (RFC 8693) returned.
     pub(crate) issued_type: Option<String>,
@@ -43,7 +43,7 @@ pub(crate) struct Issued {
 /// A response without a token.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum NotIssued {
-    /// The endpoint refused the request. Its description may quote the request.
+    /// The endpoint rejected the request. Its description may quote the request.
     Rejected {
         /// The error code.
         error: String,
@@ -52,12 +52,12 @@ pub(crate) enum NotIssued {
     },
     /// The endpoint failed; the same request may work later.
     Failing {
-        /// How.
+        /// The failure.
         detail: String,
     },
     /// The response is invalid; perhaps it came from an intermediary.
     Malformed {
-        /// How not.
+        /// The problem.
         detail: String,
     },
 }
@@ -68,7 +68,7 @@ pub(crate) fn read(status: u16, body: &[u8]) -> Result<Issued, NotIssued> {
         Ok(Value::Object(document)) => document,
         _ => Document::new(),
     };
-    // An error is an error even with status 200; some servers do that.
+    // An error is an error even with status 200; some servers send that.
     if let Some(error) = document::text(&document, "error") {
         let temporary = matches!(
             error.as_str(),

@@ -1,4 +1,4 @@
-//! Calls: one request's life, the rounds a call may take, and how it can fail.
+//! Calls: the life of a request, the rounds of a call, and its errors.
 
 pub(crate) mod caller;
 pub(crate) mod error;

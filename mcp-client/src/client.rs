@@ -34,9 +34,9 @@ use crate::connection::session::ServerDetails;
 
 /// A connection to one MCP server.
 ///
-/// A client is cheap to clone and to share between tasks. All clones are the same connection, which is
-/// closed by [`close`](Self::close) or when the last clone is dropped. Methods, types and events are
-/// the same for every era and transport.
+/// A client is cheap to clone and to share between tasks. All clones are the same connection, which is closed by
+/// [`close`](Self::close) or when the last clone is dropped. Methods, types and events are the same for every era and
+/// transport.
 ///
 /// Dropping the future of a call cancels the call at the server, too.
 #[derive(Clone, Debug)]
@@ -62,8 +62,8 @@ impl Drop for Inner {
 }
 
 impl Client {
-    /// Builds a client for the server that `connect` reaches: a
-    /// [`ServerCommand`](mcp_transport::Connect#implementors), an `HttpConfig`, or a connector of your own.
+    /// Creates a builder for the server that `connect` reaches: a
+    /// [`ServerCommand`](mcp_transport::Connect#implementors), an `HttpConfig`, or your own connector.
     pub fn builder(connect: impl Connect + 'static) -> ClientBuilder {
         ClientBuilder::new(Arc::new(connect))
     }
@@ -112,15 +112,14 @@ impl Client {
         })
     }
 
-    /// Calls `call`, and a second time if the first attempt failed in a way that makes this safe.
+    /// Runs `call`, and again if the first attempt failed in a way that makes this safe.
     ///
-    /// Nothing is ever retried without being asked for. [`CallError::is_safe_to_reissue`] decides what
-    /// is safe. The second attempt uses this connection if it is still open, otherwise a new one for
-    /// this call only.
+    /// Nothing is ever retried unless the caller asks for it. [`CallError::is_safe_to_reissue`] decides what is safe.
+    /// The second attempt uses this connection if it is still open, otherwise a new one for this call only.
     ///
     /// # Errors
     ///
-    /// That of the second attempt, or of the first if there was no second.
+    /// The error of the second attempt, or of the first if there was no second.
     pub async fn reissue<T, F>(&self, call: impl Fn(Self) -> F) -> Result<T, CallError>
     where
         F: Future<Output = Result<T, CallError>>,
@@ -142,7 +141,7 @@ impl Client {
         }
     }
 
-    /// The name we have for the server.
+    /// Our name for the server.
     pub fn name(&self) -> &str {
         &self.connection().settings.name
     }
@@ -166,39 +165,38 @@ impl Client {
         self.connection().shape
     }
 
-    /// Whether calls can still be made, as far as is known.
+    /// Whether calls can still be made, as far as known.
     pub fn is_alive(&self) -> bool {
         !self.connection().is_over() && self.connection().transport.is_alive()
     }
 
-    /// The time since the last call began; zero while one is in flight. Meant for closing idle
-    /// connections.
+    /// The time since the last call started; zero while one is in flight. Use it to close idle connections.
     pub fn idle_time(&self) -> Duration {
         self.connection().idle()
     }
 
-    /// For how long in total the clock of this connection's calls was paused because a person had to
-    /// answer a server-to-client request. Meant for callers that keep time themselves.
+    /// The total time for which the clock of this connection's calls was paused because a person had to answer a
+    /// server-to-client request. For callers that measure time themselves.
     pub fn paused_for(&self) -> Duration {
         let connection = self.connection();
         let now = connection.now();
         now.saturating_sub(connection.state.lock().clock.reading(now))
     }
 
-    /// How many changes of its tool list the server has announced on this connection. Counted as
-    /// messages are read: over stdio, a change announced before a response counts before that
-    /// response's call returns, whether or not `on_event` has been called with it yet.
+    /// The number of changes of its tool list the server has announced on this connection. They are counted as messages
+    /// are read: over stdio, a change announced before a response counts before that response's call returns, even if
+    /// `on_event` has not been called with it yet.
     pub fn tool_list_changes(&self) -> u64 {
         self.connection().tool_changes.load(Ordering::Acquire)
     }
 
-    /// How the server's process ended, once it has; `None` if there is no process.
+    /// How the server's process exited, if it has; `None` if there is no process.
     pub fn process_exit(&self) -> Option<ProcessExit> {
         self.connection().transport.exit()
     }
 
-    /// Sets the idle timeout of calls that have none of their own: how long they may go without a
-    /// response and without progress. Their deadline, in total, is ten times that.
+    /// Sets the idle timeout of calls without their own: the time without a response or progress. Their total deadline
+    /// is ten times that.
     pub fn set_idle_timeout(&self, timeout: Duration) {
         self.connection().update(|snapshot| {
             snapshot.tuning.idle_timeout = timeout;
@@ -206,14 +204,14 @@ impl Client {
         });
     }
 
-    /// Calls `listener` when the connection has ended, on a task of its own; immediately if it has
-    /// ended already. The argument is the reason, unless we closed it or it ended cleanly.
+    /// Calls `listener` when the connection has ended, on a separate task; immediately if it has already ended. The
+    /// argument is the reason, unless we closed it or it ended cleanly.
     pub fn on_close(&self, listener: impl Fn(Option<Arc<TransportError>>) + Send + Sync + 'static) {
         self.connection().on_close(Arc::new(listener));
     }
 
-    /// Closes the connection for all clones and returns when everything it held is gone: the server's
-    /// process, sockets, tasks. Calls in flight fail. Bounded in time; idempotent.
+    /// Closes the connection for all clones and returns when everything it held has ended: the server's process,
+    /// sockets, tasks. Calls in flight fail. Bounded in time; idempotent.
     pub async fn close(&self) {
         self.connection().close().await;
     }
@@ -252,9 +250,9 @@ impl Client {
         Ok(())
     }
 
-    /// Makes sure that log messages of `level` and above are sent, without hiding any that are sent
-    /// already: for a connection that serves several. Asks the server at most once for each level.
-    /// Modern servers are asked with each call ([`CallOptions::with_log_level`]).
+    /// Ensures that log messages of `level` and above are sent, without suppressing any already being sent: for a
+    /// connection shared by several users. Sends at most one request to the server for each level. For modern servers,
+    /// set the level with each call ([`CallOptions::with_log_level`]).
     ///
     /// # Errors
     ///
@@ -264,14 +262,13 @@ impl Client {
         if !self.revision().has_set_level() || known.is_some_and(|known| known <= level) {
             return Ok(());
         }
-        // First, so that a server that refuses is not asked again.
+        // Recorded first, so that a server that rejects the request is not asked again.
         self.connection()
             .update(|snapshot| snapshot.tuning.log_level = Some(level));
         self.set_log_level(level).await
     }
 
-    /// Notifies the server that the roots changed. Modern servers request them when needed and are not
-    /// notified.
+    /// Notifies the server that the roots changed. Modern servers request them as required and are not notified.
     ///
     /// # Errors
     ///
@@ -284,7 +281,7 @@ impl Client {
         Ok(())
     }
 
-    /// Calls any method, such as one of an extension.
+    /// Calls any method, such as a method of an extension.
     ///
     /// # Errors
     ///
@@ -301,7 +298,7 @@ impl Client {
         self.call(&call).await
     }
 
-    /// As [`request`](Self::request), with the method as a string and without types.
+    /// Like [`request`](Self::request), with the method as a string and without types.
     ///
     /// # Errors
     ///
@@ -334,7 +331,7 @@ impl Client {
         self.notify_raw(N::NAME, params).await
     }
 
-    /// As [`notify`](Self::notify), with the method as a string and without types.
+    /// Like [`notify`](Self::notify), with the method as a string and without types.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Connecting: which transport and era a server speaks, and the handshake in it.
+//! Connecting: detection of a server's transport and era, and the handshake.
 
 pub(crate) mod error;
 pub(crate) mod handshake;

@@ -1,4 +1,4 @@
-//! One connection: the state that callers, the reader, the send task and the event task share.
+//! One connection: the state shared by callers, the reader, the send task and the event task.
 
 pub(crate) mod clock;
 pub(crate) mod event_queue;
@@ -38,16 +38,16 @@ use crate::features::subscription::Subscriber;
 
 /// One connection to one server.
 ///
-/// Lives until its transport is closed: the reader, the send task and the event task hold it, and end
-/// with the transport. Locks are held briefly, never across an await.
+/// It lives until its transport is closed: the reader, the send task and the event task hold it, and end with the
+/// transport. Locks are held briefly, never across an await.
 pub(crate) struct Connection {
     pub(crate) settings: Arc<Settings>,
     pub(crate) transport: Arc<dyn Transport>,
     pub(crate) shape: TransportKind,
     pub(crate) state: Box<Mutex<State>>,
-    /// Notified when there is room for a call that waits.
+    /// Notified when there is room for a waiting call.
     pub(crate) room: Notify,
-    /// The number of calls that wait for room.
+    /// The number of calls waiting for room.
     waiting: AtomicUsize,
     /// Allows one handshake at a time.
     pub(crate) gate: Semaphore,
@@ -56,11 +56,11 @@ pub(crate) struct Connection {
     pub(crate) events: Mutex<EventQueue>,
     /// Notified when there is an event.
     pub(crate) event_ready: Notify,
-    /// Counts the announced changes of the tool list.
+    /// The number of announced changes of the tool list.
     pub(crate) tool_changes: AtomicU64,
     /// Server-to-client requests that are being answered.
     pub(crate) questions: Mutex<BTreeMap<RequestId, AbortHandle>>,
-    /// The callers that wait for tasks.
+    /// The callers waiting for tasks.
     pub(crate) tasks: Mutex<BTreeMap<String, Arc<Caller>>>,
     /// The subscriptions.
     pub(crate) subscribers: Mutex<Vec<Weak<Subscriber>>>,
@@ -93,10 +93,10 @@ impl Phase {
     }
 }
 
-/// How long closing waits for queued messages to be sent.
+/// The time closing waits for queued messages to be sent.
 const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// A call that waits for room.
+/// A call waiting for room.
 pub(crate) struct Waiting<'a>(&'a AtomicUsize);
 
 impl Drop for Waiting<'_> {
@@ -105,7 +105,7 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// How the connection ended, and the listeners for it.
+/// The end of the connection, and its listeners.
 #[derive(Default)]
 struct Ending {
     over: bool,
@@ -155,9 +155,9 @@ impl Connection {
         self.began.elapsed()
     }
 
-    /// Notes that a call is over, so that another one may begin.
+    /// Records that a call has ended, so that another one may start.
     pub(crate) fn slot_freed(&self) {
-        // A waiter has counted itself before it last looked for room, under the table's lock.
+        // A waiter has counted itself before its last check for room, under the table's lock.
         if self.waiting.load(Ordering::Relaxed) > 0 {
             self.room.notify_one();
         }
@@ -169,7 +169,7 @@ impl Connection {
         Waiting(&self.waiting)
     }
 
-    /// The time since the last call began; zero while one is in flight.
+    /// The time since the last call started; zero while one is in flight.
     pub(crate) fn idle(&self) -> Duration {
         let now = self.now();
         let state = self.state.lock();
@@ -184,7 +184,7 @@ impl Connection {
         Arc::clone(&self.snapshot.lock())
     }
 
-    /// Replaces the snapshot by a changed one.
+    /// Replaces the snapshot with a modified one.
     pub(crate) fn update(&self, change: impl FnOnce(&mut Snapshot)) {
         change(Arc::make_mut(&mut self.snapshot.lock()));
     }
@@ -208,7 +208,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Ends a subscription that the server cancelled; `Err` if the request is none.
+    /// Ends a subscription that the server cancelled; `Err` if the request is not a subscription.
     pub(crate) fn cancelled(&self, id: i64) -> Result<(), Outcome> {
         let cancelled = Outcome::Cancelled;
         let waker = self.state.lock().pending.cancelled(id, cancelled)?;
@@ -222,7 +222,7 @@ impl Connection {
         self.control.notify_one();
     }
 
-    /// Wakes the callers whose time may have run out.
+    /// Wakes the callers whose time may have expired.
     pub(crate) fn sweep(&self) {
         let wakers = self.state.lock().sweep(self.now());
         wakers.into_iter().for_each(Waker::wake);
@@ -249,8 +249,8 @@ impl Connection {
         self.control.notify_one();
     }
 
-    /// Sends a message that has no response, within `limit`: a server that does not read must not block
-    /// the sender for longer.
+    /// Sends a message that has no response, within `limit`: a server that does not read must not block the sender for
+    /// longer.
     pub(crate) async fn send_within(
         &self,
         limit: Duration,
@@ -266,9 +266,9 @@ impl Connection {
             })
     }
 
-    /// Closes the connection and returns when everything it held is gone.
+    /// Closes the connection and returns when everything it held has ended.
     pub(crate) async fn close(&self) {
-        // First what is queued, such as cancellations.
+        // Queued messages, such as cancellations, are sent first.
         self.phase
             .send_if_modified(|phase| phase.advance(Phase::Closing));
         self.control.notify_one();
@@ -284,12 +284,12 @@ impl Connection {
             .await;
     }
 
-    /// Whether the connection is over.
+    /// Whether the connection has ended.
     pub(crate) fn is_over(&self) -> bool {
         *self.phase.borrow() == Phase::Over
     }
 
-    /// Waits until the connection is over.
+    /// Waits until the connection has ended.
     pub(crate) async fn over(&self) {
         let mut phase = self.phase.subscribe();
         let _ = phase.wait_for(|phase| *phase == Phase::Over).await;
@@ -300,13 +300,13 @@ impl Connection {
         *self.phase.borrow() >= Phase::Closing
     }
 
-    /// Notes that the send task has sent everything.
+    /// Records that the send task has sent everything.
     pub(crate) fn set_silent(&self) {
         self.phase
             .send_if_modified(|phase| phase.advance(Phase::Silent));
     }
 
-    /// Calls `listener` at the end; immediately if the connection has ended already.
+    /// Calls `listener` at the end; immediately if the connection has already ended.
     pub(crate) fn on_close(&self, listener: CloseHandler) {
         let mut ending = self.ending.lock();
         if ending.over {
@@ -318,12 +318,12 @@ impl Connection {
         }
     }
 
-    /// What ended the connection, once it is over.
+    /// The error that ended the connection, if it has ended.
     pub(crate) fn end_error(&self) -> Option<Arc<TransportError>> {
         self.ending.lock().error.clone()
     }
 
-    /// Adds the reason to the failure of a request that came after the end.
+    /// Adds the reason to the failure of a request made after the end.
     pub(crate) fn explain(&self, failure: RequestFailure) -> RequestFailure {
         match (failure, &self.ending.lock().error) {
             (RequestFailure::Closed, Some(error)) => RequestFailure::Lost {
@@ -336,7 +336,7 @@ impl Connection {
 
     /// Ends the connection: settles open requests, aborts tasks, calls listeners.
     pub(crate) fn end(&self, error: Option<Arc<TransportError>>, unsent: &[RequestId]) {
-        // First, so that a call that finds the table closed also finds the reason.
+        // Stored first, so that a call that finds the table closed also finds the reason.
         let listeners = {
             let mut ending = self.ending.lock();
             ending.over = true;
@@ -395,7 +395,7 @@ mod tests {
     use crate::client::builder::ClientBuilder;
     use crate::connect::handshake::{Offer, Refusal};
 
-    /// A server that is gone as soon as it is connected.
+    /// A server that exits as soon as it is connected.
     #[derive(Debug)]
     struct Gone;
 

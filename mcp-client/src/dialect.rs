@@ -1,4 +1,4 @@
-//! The dialect in use: the only place that knows what an era changes on the wire.
+//! The dialect in use: the only module that knows how the eras differ on the wire.
 
 pub(crate) mod era_memory;
 pub(crate) mod verdict;
@@ -13,16 +13,16 @@ use serde::Serialize;
 
 use crate::call::caller::Caller;
 
-/// Which era a client uses.
+/// The era a client uses.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum EraMode {
-    /// Negotiates it. Over HTTP by `server/discover`; on a pipe by `initialize`, which every server in
-    /// the field handles, and which a modern one refuses.
+    /// Negotiates it: over HTTP with `server/discover`; on a pipe with `initialize`, which every server in the field
+    /// handles, and which a modern one rejects.
     #[default]
     Auto,
-    /// As `Auto`, but `server/discover` comes first on a pipe, too. A server that does not respond to
-    /// it is restarted before `initialize`, because old ones hang or crash.
+    /// Like `Auto`, but `server/discover` is sent first on a pipe, too. A server that does not respond to it is
+    /// restarted before `initialize`, because old ones hang or crash.
     PreferModern,
     /// `initialize` only.
     Legacy,
@@ -30,20 +30,20 @@ pub enum EraMode {
     Pinned(Revision),
 }
 
-/// The revision in force, and what every request of it contains.
+/// The revision in force, and the members that all its requests contain.
 #[derive(Clone, Debug)]
 pub(crate) struct Dialect {
     revision: Option<Revision>,
-    /// The members of `_meta` that every modern request has, as JSON; empty before.
+    /// The members of `_meta` in every modern request, as JSON; empty in the legacy era.
     stamp: String,
-    /// What the connection declares with each modern request, as JSON; empty before.
+    /// The capabilities the connection declares with each modern request, as JSON; empty in the legacy era.
     capabilities: String,
 }
 
-/// What one request contains besides its params.
+/// The content of one request besides its params.
 #[derive(Debug, Default)]
 pub(crate) struct Extras<'a> {
-    /// Who makes it; never sent.
+    /// Its caller; never sent.
     pub(crate) caller: Option<&'a Arc<Caller>>,
     /// Members of `_meta`, after the protocol's own.
     pub(crate) meta: Option<&'a RawMap>,
@@ -53,7 +53,7 @@ pub(crate) struct Extras<'a> {
     pub(crate) state: Option<&'a str>,
     /// The minimum level of log messages.
     pub(crate) log_level: Option<LoggingLevel>,
-    /// What a modern request declares instead of what its connection does.
+    /// The capabilities a modern request declares instead of the connection's.
     pub(crate) capabilities: Option<&'a ClientCapabilities>,
 }
 
@@ -69,13 +69,12 @@ impl<P: Serialize + Sync> Params for P {
     }
 }
 
-/// The params of `tools/call`. `arguments` must serialize to an object; `null`, such as `()`, means
-/// that there are none.
+/// The params of `tools/call`. `arguments` must serialize to an object; `null`, such as `()`, means no arguments.
 #[derive(Debug)]
 pub(crate) struct ToolParams<'a, A> {
     pub(crate) name: &'a str,
     pub(crate) arguments: &'a A,
-    /// Asks for a task (2025-11-25).
+    /// Requests a task (2025-11-25).
     pub(crate) task: Option<TaskMetadata>,
 }
 
@@ -108,12 +107,12 @@ impl<A: Serialize + Sync> Params for ToolParams<'_, A> {
     }
 }
 
-/// Why a request could not be written.
+/// The reason why a request could not be encoded.
 #[derive(Debug)]
 pub(crate) enum StampError {
-    /// The params cannot be written as JSON.
+    /// The params cannot be encoded as JSON.
     Encode(EncodeError),
-    /// The same, for a part of the params.
+    /// A part of the params cannot be encoded as JSON.
     Json(serde_json::Error),
     /// The params are JSON, but not an object.
     NotAnObject,
@@ -122,7 +121,7 @@ pub(crate) enum StampError {
 }
 
 impl Dialect {
-    /// The dialect of `initialize`, before a revision is agreed.
+    /// The dialect of `initialize`, before a revision is agreed upon.
     pub(crate) fn handshake() -> Self {
         Self {
             revision: None,
@@ -179,7 +178,7 @@ impl Dialect {
         self.revision.is_some_and(Revision::has_http_sessions)
     }
 
-    /// Whether a request is cancelled by a notification, rather than by closing its reply stream.
+    /// Whether a request is cancelled by a notification rather than by closing its reply stream.
     pub(crate) fn cancels_by_message(&self, shape: TransportKind) -> bool {
         self.revision.is_some() && !(self.is_modern() && shape == TransportKind::Http)
     }
@@ -249,7 +248,7 @@ impl Dialect {
     }
 }
 
-/// Whether only we may set this member of `_meta`.
+/// Whether only this crate may set this member of `_meta`.
 fn is_ours(key: &str) -> bool {
     let ours = [
         meta_key::PROTOCOL_VERSION,
@@ -276,7 +275,7 @@ impl Members<'_> {
 
     fn key(&mut self, key: &str) {
         self.raw("");
-        // A key is encoded, too: it may be the caller's.
+        // A key is encoded, too: it may come from the caller.
         let _ = serde_json::to_writer(&mut *self.out, key);
         self.out.push(b':');
     }
@@ -399,7 +398,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the params and the state are, they arrive as they were, on one line.
+        /// Whatever the params and the state are, they arrive unchanged, on one line.
         #[test]
         fn stamping_changes_nothing_that_was_there(
             params in prop::collection::btree_map("[a-z]{1,3}", "[ -~\n\u{e9}]{0,8}", 0..4),

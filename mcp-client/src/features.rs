@@ -1,4 +1,4 @@
-//! What a server offers: tools, resources, prompts, tasks, subscriptions, skills.
+//! The features of a server: tools, resources, prompts, tasks, subscriptions, skills.
 
 pub(crate) mod event;
 pub(crate) mod listing;
@@ -19,7 +19,7 @@ use crate::client::Client;
 use crate::connection::session::Session;
 
 impl Client {
-    /// Fails if the server lacks the capability that a call needs.
+    /// Fails if the server lacks a capability that a call requires.
     pub(crate) fn require(
         &self,
         method: &str,
@@ -29,7 +29,7 @@ impl Client {
         self.require_of(&self.connection().session(), method, capability, has)
     }
 
-    /// As [`require`](Self::require), for this session.
+    /// Like [`require`](Self::require), for this session.
     pub(crate) fn require_of(
         &self,
         session: &Session,

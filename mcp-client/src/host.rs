@@ -1,4 +1,4 @@
-//! The host: answers server-to-client requests, however they are sent.
+//! The host: answers server-to-client requests, in every form they are sent.
 
 pub(crate) mod form;
 pub(crate) mod input;
@@ -21,16 +21,15 @@ use crate::call::caller::Origin;
 
 /// Answers server-to-client requests: elicitation, sampling, roots.
 ///
-/// The same methods serve requests of legacy servers, `input_required` results of modern ones, and the
-/// input of tasks. Implement what you support and declare it in [`HostCapabilities`]: only that is
-/// advertised, and only that is called.
+/// The same methods serve requests of legacy servers, `input_required` results of modern ones, and the input requests
+/// of tasks. Implement what you support and declare it in [`HostCapabilities`]: only that is advertised, and only that
+/// is called.
 ///
 /// A future is dropped when the server or the caller no longer needs the answer.
 #[async_trait]
 pub trait Host: Send + Sync {
-    /// Shows the user a form and returns their answer. It is completed with the form's defaults and
-    /// validated before it is sent; strings that spell a number or a boolean are converted where the
-    /// form expects one.
+    /// Shows the user a form and returns their answer. It is completed with the form's defaults and validated before it
+    /// is sent; strings that contain a number or a boolean are converted where the form expects one.
     async fn elicit_form(
         &self,
         question: ServerRequest<ElicitFormParams>,
@@ -39,9 +38,8 @@ pub trait Host: Send + Sync {
         Err(HostError::Unsupported)
     }
 
-    /// Asks the user to visit a URL. Show the whole URL and the server's name; open it only with
-    /// consent, and in a context that neither we nor the model can inspect. Accepting means consent, not
-    /// completion.
+    /// Asks the user to visit a URL. Show the whole URL and the server's name; open it only with consent, and in a
+    /// context that neither this crate nor the model can inspect. Accepting means consent, not completion.
     async fn elicit_url(
         &self,
         question: ServerRequest<ElicitUrlParams>,
@@ -59,30 +57,30 @@ pub trait Host: Send + Sync {
         Err(HostError::Unsupported)
     }
 
-    /// Lists the roots that the server may access.
+    /// Lists the roots the server may access.
     async fn list_roots(&self, question: ServerRequest<()>) -> Result<Vec<Root>, HostError> {
         let _ = question;
         Err(HostError::Unsupported)
     }
 }
 
-/// A server-to-client request, with the server and the call it belongs to.
+/// A server-to-client request, with its server and the call it belongs to.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ServerRequest<P> {
-    /// The server's name with us.
+    /// Our name for the server.
     pub server: Arc<str>,
     /// The params.
     pub params: P,
-    /// Which call it belongs to, as far as the protocol says.
+    /// The calls it belongs to, as far as the protocol tells.
     pub origin: Origin,
-    /// Whether the call that caused it can be parked, and its caller allows it
+    /// Whether the call that caused it can be parked, and its caller allows that
     /// ([`CallOptions::with_parking`](crate::CallOptions::with_parking)).
     pub can_park: bool,
 }
 
 impl<P> ServerRequest<P> {
-    /// A request of `server`, on a channel that all calls share.
+    /// Creates a request of `server`, on a channel shared by all calls.
     pub fn new(server: impl Into<Arc<str>>, params: P) -> Self {
         Self {
             server: server.into(),
@@ -107,21 +105,21 @@ impl<P> ServerRequest<P> {
     }
 }
 
-/// Why a host did not answer.
+/// The reason why a host did not answer.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum HostError {
-    /// It does not support requests of this kind.
+    /// The host does not support requests of this kind.
     Unsupported,
-    /// A person refused.
+    /// A person declined.
     Refused {
         /// The reason, for the server.
         reason: String,
     },
     /// The answer will come later. Where the protocol allows it, the call is parked
-    /// ([`CallError::Parked`](crate::CallError::Parked)); elsewhere the request is cancelled.
+    /// ([`CallError::Parked`](crate::CallError::Parked)); otherwise the request is cancelled.
     Later,
-    /// It failed.
+    /// The host failed.
     Failed(BoxError),
 }
 
@@ -145,7 +143,7 @@ impl Error for HostError {
     }
 }
 
-/// What a [`Host`] supports: exactly this is advertised to servers.
+/// The capabilities of a [`Host`]: exactly these are advertised to servers.
 ///
 /// ```
 /// let can = mcp_client::HostCapabilities::default().with_forms().with_roots();
@@ -160,7 +158,7 @@ pub struct HostCapabilities {
     roots: bool,
 }
 
-/// Declares each capability once: how it is read and how it is set.
+/// Declares the getter and the setter of each capability.
 macro_rules! capabilities {
     ($($(#[$meta:meta])* $name:ident / $with:ident;)*) => {
         impl HostCapabilities {$(

@@ -1,4 +1,4 @@
-//! Bytes to messages and back.
+//! Encoding and decoding of messages.
 
 pub(crate) mod decode;
 pub(crate) mod decode_error;

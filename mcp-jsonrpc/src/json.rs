@@ -1,4 +1,4 @@
-//! JSON text: read by a pull reader, kept raw where it need not be parsed.
+//! JSON text: a pull reader, and values that stay raw until they are parsed.
 
 pub(crate) mod ordered_map;
 pub(crate) mod raw;

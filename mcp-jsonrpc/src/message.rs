@@ -14,7 +14,7 @@ use crate::message::body::Body;
 use crate::message::error_object::ErrorObject;
 use crate::message::id::RequestId;
 
-/// One message, borrowed from the bytes it came in; bodies stay raw until asked for.
+/// A message, borrowed from the bytes it was read from; bodies stay raw until they are read.
 ///
 /// The kind is determined by `method` and `id`, never by trial.
 #[derive(Clone, Debug)]
@@ -23,33 +23,33 @@ use crate::message::id::RequestId;
     reason = "JSON-RPC 2.0 is closed: every message is one of these"
 )]
 pub enum MessageRef<'a> {
-    /// The peer wants something done and waits for the answer.
+    /// The peer requests something and waits for the response.
     Request {
-        /// Goes back with the answer.
+        /// The id, which the response repeats.
         id: RequestId,
-        /// What is asked for.
+        /// The method.
         method: Cow<'a, str>,
-        /// With what.
+        /// The parameters.
         params: Option<RawRef<'a>>,
     },
-    /// The peer tells something and waits for nothing.
+    /// The peer reports something and expects no response.
     Notification {
-        /// What it is about.
+        /// The method.
         method: Cow<'a, str>,
-        /// The details.
+        /// The parameters.
         params: Option<RawRef<'a>>,
     },
     /// The response to one of our requests.
     Response {
-        /// Which request; `None` for an error the peer could not tie to one.
+        /// The id of the request; `None` for an error that the peer could not attribute to one.
         id: Option<RequestId>,
-        /// The result, or what went wrong.
+        /// The result or the error.
         outcome: Result<RawRef<'a>, ErrorObject>,
     },
 }
 
 impl MessageRef<'_> {
-    /// Copies the message out of the bytes it was read from.
+    /// Copies the message from the bytes it was read from.
     pub fn to_message(&self) -> Message {
         let owned = |params: &Option<RawRef<'_>>| params.map(RawJson::from);
         match self {
@@ -73,67 +73,67 @@ impl MessageRef<'_> {
     }
 }
 
-/// What arrived: one message, or, from a peer of 2025-03-26, several at once.
+/// The content of one read: a single message or, from a peer of 2025-03-26, a batch.
 #[derive(Debug)]
 #[allow(
     clippy::exhaustive_enums,
     reason = "JSON-RPC 2.0 has these two forms and no other"
 )]
 pub enum Incoming<'a> {
-    /// A message by itself.
+    /// A single message.
     Single(MessageRef<'a>),
-    /// A batch; a bad message in it does not spoil the others.
+    /// A batch; an invalid message in it does not affect the others.
     Batch(Vec<Result<MessageRef<'a>, crate::DecodeError>>),
 }
 
-/// One message that owns its parts.
+/// An owned message.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(
     clippy::exhaustive_enums,
     reason = "JSON-RPC 2.0 is closed: every message is one of these"
 )]
 pub enum Message {
-    /// Wants an answer.
+    /// A request.
     Request(Request),
-    /// Wants none.
+    /// A notification.
     Notification(Notification),
-    /// Is one.
+    /// A response.
     Response(Response),
 }
 
-/// A call that waits for its answer.
+/// A message that expects a response.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::exhaustive_structs, reason = "JSON-RPC 2.0 is closed")]
 pub struct Request {
-    /// Goes back with the answer.
+    /// The id, which the response repeats.
     pub id: RequestId,
-    /// What is asked for.
+    /// The method.
     pub method: String,
-    /// With what.
+    /// The parameters.
     pub params: Option<RawJson>,
 }
 
-/// A message that no one answers.
+/// A message that expects no response.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::exhaustive_structs, reason = "JSON-RPC 2.0 is closed")]
 pub struct Notification {
-    /// What it is about.
+    /// The method.
     pub method: String,
-    /// The details.
+    /// The parameters.
     pub params: Option<RawJson>,
 }
 
-/// The answer to a request.
+/// The response to a request.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::exhaustive_structs, reason = "JSON-RPC 2.0 is closed")]
 pub struct Response {
-    /// Which request; `None` for an error that could not be tied to one.
+    /// The id of the request; `None` for an error that could not be attributed to one.
     pub id: Option<RequestId>,
-    /// The result, or what went wrong.
+    /// The result or the error.
     pub outcome: Result<RawJson, ErrorObject>,
 }
 
-/// Reads the params of a request or notification; absent ones are read as `{}`.
+/// Reads the params of a request or notification; absent params are read as `{}`.
 pub fn parse_params<T: Body>(params: Option<RawRef<'_>>) -> Result<T, ReadError> {
     T::read(params.unwrap_or(RawRef::checked("{}")))
 }

@@ -1,8 +1,8 @@
-//! Every message of every revision, a file per page of the specification.
+//! Every message of every revision, in one file per page of the specification.
 //!
-//! One struct serves all revisions: what a revision does not have is `None`, and
-//! [`Revision`](crate::Revision) tells what may be sent. Members this crate does not know stay in
-//! `extra` and are written back. A struct's doc names the revisions only where they differ.
+//! One struct serves all revisions: a member that a revision does not have is `None`, and [`Revision`](crate::Revision)
+//! defines what may be sent. Members unknown to this crate stay in `extra` and are written back. A struct's
+//! documentation names the revisions only where they differ.
 
 pub(crate) mod base;
 pub(crate) mod cancellation;

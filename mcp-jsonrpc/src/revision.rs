@@ -1,4 +1,4 @@
-//! The revisions of the protocol, and what each one has.
+//! The revisions of the protocol and their features.
 
 use std::error::Error;
 use std::fmt;
@@ -9,7 +9,7 @@ use serde::ser::{Serialize, Serializer};
 
 /// A published revision of the Model Context Protocol, older ones first.
 ///
-/// Its methods say what a revision has, so that no other code compares dates.
+/// Its methods describe the features of a revision, so that no other code compares dates.
 ///
 /// ```
 /// use mcp_jsonrpc::Revision;
@@ -33,11 +33,11 @@ pub enum Revision {
     V2026_07_28,
 }
 
-/// How a revision does tasks.
+/// The form of tasks in a revision.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum TaskForm {
-    /// Not at all.
+    /// No tasks.
     None,
     /// Experimental, part of the core (2025-11-25): `model::experimental_task`.
     Experimental,
@@ -46,7 +46,7 @@ pub enum TaskForm {
 }
 
 impl Revision {
-    /// All of them, oldest first.
+    /// All revisions, oldest first.
     pub const ALL: [Self; 5] = [
         Self::V2024_11_05,
         Self::V2025_03_26,
@@ -54,9 +54,9 @@ impl Revision {
         Self::V2025_11_25,
         Self::V2026_07_28,
     ];
-    /// The newest.
+    /// The newest revision.
     pub const LATEST: Self = Self::V2026_07_28;
-    /// The newest that begins with `initialize`.
+    /// The newest revision that begins with `initialize`.
     pub const LATEST_LEGACY: Self = Self::V2025_11_25;
 
     /// The date on the wire.
@@ -70,32 +70,32 @@ impl Revision {
         }
     }
 
-    /// Whether it is stateless: every request carries its own `_meta`, nothing is negotiated first.
+    /// Whether it is stateless: every request carries its own `_meta`, and nothing is negotiated first.
     pub fn is_modern(self) -> bool {
         self >= Self::V2026_07_28
     }
 
-    /// Whether a connection begins with `initialize`. Modern ones may ask `server/discover`.
+    /// Whether a connection begins with `initialize`. Modern clients may send `server/discover`.
     pub fn has_handshake(self) -> bool {
         !self.is_modern()
     }
 
-    /// Whether HTTP means the old pair of an SSE stream and a POST address.
+    /// Whether HTTP uses the legacy pair of an SSE stream and a POST address.
     pub fn has_http_sse(self) -> bool {
         self == Self::V2024_11_05
     }
 
-    /// Whether HTTP knows sessions, a GET stream and DELETE.
+    /// Whether HTTP has sessions, a GET stream and DELETE.
     pub fn has_http_sessions(self) -> bool {
         (Self::V2025_03_26..=Self::V2025_11_25).contains(&self)
     }
 
-    /// Whether an SSE stream may be left early and be resumed by polling (`retry`).
+    /// Whether an SSE stream may be closed early and resumed by polling (`retry`).
     pub fn has_stream_polling(self) -> bool {
         self == Self::V2025_11_25
     }
 
-    /// Whether HTTP requests carry `MCP-Protocol-Version`: after `initialize`, or, if modern, all.
+    /// Whether HTTP requests carry `MCP-Protocol-Version`: after `initialize` or, if modern, always.
     pub fn wants_version_header(self) -> bool {
         self >= Self::V2025_06_18
     }
@@ -135,12 +135,12 @@ impl Revision {
         self >= Self::V2025_03_26
     }
 
-    /// Whether servers declare `completions`; before that, completion was just there.
+    /// Whether servers declare `completions`; earlier revisions have completion without a capability.
     pub fn has_completions_capability(self) -> bool {
         self >= Self::V2025_03_26
     }
 
-    /// Whether servers may ask the user (forms).
+    /// Whether servers may ask the user with forms.
     pub fn has_elicitation(self) -> bool {
         self >= Self::V2025_06_18
     }
@@ -155,7 +155,7 @@ impl Revision {
         self >= Self::V2025_11_25
     }
 
-    /// Whether things have a `title` besides their name.
+    /// Whether objects have a `title` besides their name.
     pub fn has_titles(self) -> bool {
         self >= Self::V2025_06_18
     }
@@ -175,7 +175,7 @@ impl Revision {
         self >= Self::V2025_06_18
     }
 
-    /// Whether `_meta` may stand on tools, resources, prompts, content and roots.
+    /// Whether tools, resources, prompts, content and roots may have `_meta`.
     pub fn has_meta_on_objects(self) -> bool {
         self >= Self::V2025_06_18
     }
@@ -190,7 +190,7 @@ impl Revision {
         self >= Self::V2025_06_18
     }
 
-    /// Whether things have icons.
+    /// Whether objects have icons.
     pub fn has_icons(self) -> bool {
         self >= Self::V2025_11_25
     }
@@ -200,12 +200,12 @@ impl Revision {
         self >= Self::V2025_11_25
     }
 
-    /// Whether a schema without `$schema` is of JSON Schema 2020-12.
+    /// Whether a schema without `$schema` uses JSON Schema 2020-12.
     pub fn has_default_dialect(self) -> bool {
         self >= Self::V2025_11_25
     }
 
-    /// How it does tasks.
+    /// The form of its tasks.
     pub fn has_tasks(self) -> TaskForm {
         match self {
             Self::V2024_11_05 | Self::V2025_03_26 | Self::V2025_06_18 => TaskForm::None,
@@ -224,7 +224,7 @@ impl Revision {
         self.is_modern()
     }
 
-    /// Whether results say how long they may be cached: `ttlMs` and `cacheScope`.
+    /// Whether results carry cache hints: `ttlMs` and `cacheScope`.
     pub fn has_caching(self) -> bool {
         self.is_modern()
     }
@@ -249,12 +249,12 @@ impl Revision {
         self.is_modern()
     }
 
-    /// Whether the client tells that its roots changed.
+    /// Whether the client announces that its roots changed.
     pub fn has_roots_list_changed(self) -> bool {
         !self.is_modern()
     }
 
-    /// The code a server answers with for a resource it does not have; be ready for the other.
+    /// The error code a server returns for an unknown resource; clients should accept either code.
     pub fn resource_not_found(self) -> crate::ErrorCode {
         if self.is_modern() {
             crate::ErrorCode::INVALID_PARAMS
@@ -301,7 +301,7 @@ impl<'de> Deserialize<'de> for Revision {
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct UnknownRevision {
-    /// What the peer wrote.
+    /// The revision's name.
     pub revision: String,
 }
 

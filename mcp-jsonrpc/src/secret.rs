@@ -12,7 +12,7 @@ impl Secret {
         Self(value.into())
     }
 
-    /// The secret itself, for the one place that must send it.
+    /// The secret itself, for the code that sends it.
     pub fn expose(&self) -> &str {
         &self.0
     }

@@ -1,5 +1,5 @@
-//! A parser of server-sent events as the WHATWG HTML standard defines them (section 9.2.6): bytes
-//! in, events out, no IO.
+//! A parser for server-sent events as the WHATWG HTML standard defines them (section 9.2.6): bytes in, events out, no
+//! IO.
 
 mod lines;
 
@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use lines::{SseLine, SseLines};
 
-/// How much of an oversized event is reported.
+/// The reported part of an oversized event.
 const HEAD: usize = 4 * 1024;
 /// How many times the limit of one event is discarded before the stream is abandoned.
 const DISCARD_FACTOR: usize = 16;
 
-/// Cuts a byte stream into server-sent events.
+/// Splits a byte stream into server-sent events.
 ///
-/// Lines end with LF, CR or CRLF; comments and unknown fields are skipped; an event that the stream
-/// does not finish is not an event. How the stream was cut into chunks never matters.
+/// Lines end with LF, CR or CRLF; comments and unknown fields are skipped; an incomplete event at the end of the stream
+/// is dropped. The chunk boundaries never matter.
 ///
 /// ```
 /// use mcp_jsonrpc::sse::{SseFrame, SseParser};
@@ -42,37 +42,36 @@ struct Pending {
     event: String,
     data: Option<Vec<u8>>,
     id: Option<String>,
-    /// Once it has outgrown the limit and has been reported: the bytes discarded since.
+    /// The number of bytes discarded since the event exceeded the limit and was reported.
     refused: Option<usize>,
 }
 
-/// What an [`SseParser`] yields.
+/// The output of [`SseParser`].
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[allow(clippy::exhaustive_enums, reason = "readers must handle every kind")]
 pub enum SseFrame {
-    /// A whole event.
+    /// A complete event.
     Event(SseEvent),
-    /// An event over the limit. The rest of it is discarded as it arrives; its id still counts.
+    /// An event over the limit. The remainder is discarded as it arrives; its id still applies.
     TooLarge {
         /// The first 4 KiB of its data, or as many as the limit allows.
         head: Vec<u8>,
     },
-    /// The oversized event went on for 16 times the limit: the parser yields nothing more.
+    /// The oversized event exceeded the limit 16 times over: the parser yields nothing more.
     Endless,
 }
 
-/// One dispatched event.
+/// A dispatched event.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct SseEvent {
-    /// Its type: `message` unless the stream says otherwise.
+    /// Its type: `message` unless the stream names another.
     pub event: String,
-    /// Its data lines, joined by LF. Empty if they all were, as in an event that is there only to
-    /// announce an id.
+    /// Its data lines, joined by LF. Empty if all of them were, as in an event that only announces an id.
     pub data: Vec<u8>,
 }
 
-/// Does not show the content.
+/// Does not print the content.
 impl fmt::Debug for SseParser {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SseParser")
@@ -84,7 +83,7 @@ impl fmt::Debug for SseParser {
 }
 
 impl SseParser {
-    /// Reads events whose lines and data each have up to `limit` bytes.
+    /// Creates a parser for events whose lines and data each have up to `limit` bytes.
     pub fn new(limit: usize) -> Self {
         Self {
             lines: SseLines::new(limit),
@@ -100,13 +99,13 @@ impl SseParser {
         self.lines.limit()
     }
 
-    /// The id of the last complete event that set one, which a resumption sends. `None` if there was
-    /// none, or if the stream reset it with an empty one.
+    /// The id of the last complete event that set one, to be sent on resumption. `None` if there was none, or if the
+    /// stream reset it with an empty one.
     pub fn last_event_id(&self) -> Option<&str> {
         Some(self.last_event_id.as_str()).filter(|id| !id.is_empty())
     }
 
-    /// The reconnection time that the stream asked for last.
+    /// The reconnection time that the stream requested last.
     pub fn retry(&self) -> Option<Duration> {
         self.retry
     }
@@ -202,7 +201,7 @@ impl Pending {
         None
     }
 
-    /// Takes the start of a line over the limit; the rest of the line is gone.
+    /// Takes the start of a line over the limit; the remainder of the line is lost.
     fn take_overlong(&mut self, head: &[u8], limit: usize) -> Option<SseFrame> {
         if head.starts_with(b":") || self.refused.is_some() {
             return self.discard(limit, limit);
@@ -239,7 +238,7 @@ fn field(line: &[u8]) -> (&[u8], &[u8]) {
 /// The value of a `retry` field, if it is one.
 fn milliseconds(digits: &[u8]) -> Option<Duration> {
     let all_digits = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
-    // More digits than 64 bits can hold mean the longest wait there is.
+    // A number too large for 64 bits means the longest possible wait.
     all_digits.then(|| Duration::from_millis(text(digits).parse().unwrap_or(u64::MAX)))
 }
 

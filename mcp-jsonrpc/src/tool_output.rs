@@ -1,4 +1,4 @@
-//! What a tool written in Rust may return.
+//! Return values of tools written in Rust.
 
 use serde::Serialize;
 
@@ -8,8 +8,8 @@ use crate::model::{CallToolResult, ContentBlock};
 /// A value that a tool's function may return: text, content blocks, [`Json`], a whole
 /// [`CallToolResult`], or a `Result` of one of these.
 ///
-/// `E` is the error of the crate that calls the function; whatever converts into it may be the
-/// function's error.
+/// `E` is the error of the crate that calls the function; the function's own error may be anything that converts into
+/// it.
 ///
 /// ```
 /// use mcp_jsonrpc::{IntoToolResult, Json};
@@ -27,7 +27,7 @@ pub trait IntoToolResult<E> {
     /// If the tool failed.
     fn into_tool_result(self) -> Result<CallToolResult, E>;
 
-    /// The JSON Schema of its structured content, if it always has that.
+    /// The JSON Schema of its structured content, if it always has some.
     fn output_schema() -> Option<RawObject>
     where
         Self: Sized,
@@ -36,7 +36,7 @@ pub trait IntoToolResult<E> {
     }
 }
 
-/// Structured content: `value` as JSON, and the same as text for readers of text alone.
+/// Structured content: `value` as JSON, and the same as text for clients that read only text.
 ///
 /// With the feature `schemars` the type's schema becomes the tool's output schema.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -73,7 +73,7 @@ impl<T: Serialize, E: From<serde_json::Error>> IntoToolResult<E> for Json<T> {
     }
 }
 
-/// An object is structured content; any other value is text.
+/// An object becomes structured content; any other value becomes text.
 impl<E: From<serde_json::Error>> IntoToolResult<E> for serde_json::Value {
     fn into_tool_result(self) -> Result<CallToolResult, E> {
         match self {
@@ -133,7 +133,7 @@ impl<T: IntoToolResult<E>, F: Into<E>, E> IntoToolResult<E> for Result<T, F> {
     }
 }
 
-/// The JSON Schema of a type, in 2020-12, as the schema of a tool's arguments or structured content.
+/// The JSON Schema of a type, in 2020-12, for a tool's arguments or structured content.
 #[cfg(feature = "schemars")]
 pub fn schema_of<T: schemars::JsonSchema>() -> RawObject {
     let schema = schemars::SchemaGenerator::default().into_root_schema_for::<T>();

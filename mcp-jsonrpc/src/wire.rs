@@ -1,4 +1,4 @@
-//! How a struct of the model becomes JSON and comes back, without losing what it does not know.
+//! Macros that map the model's structs to JSON and back, and preserve unknown members.
 //!
 //! serde's `flatten` would buffer each value and could not keep raw JSON, hence these macros.
 

@@ -1,4 +1,4 @@
-//! Calls: routed to the live connection of their server, each with one outcome.
+//! Tool calls and other calls: each is routed to the live connection of its server and has exactly one outcome.
 
 mod admission;
 mod continued;
@@ -22,21 +22,18 @@ use crate::resource_cache::ReadThroughError;
 use crate::server::handle::ServerHandle;
 
 impl Manager {
-    /// Calls a server's tool. `arguments` must come out as a JSON object.
+    /// Calls a server's tool. `arguments` must serialize to a JSON object.
     ///
-    /// A server that rests is started; one that is being connected is waited for. Calls to
-    /// different servers run at the same time, and so do calls of different conversations
-    /// ([`CallOptions::with_caller`]). A conversation's calls to one server run one after the
-    /// other, in the order they were made, unless its configuration says that it takes several, or
-    /// it is trusted and they only read. Dropping the future cancels the call.
+    /// An idle server is started; a server that is connecting is waited for. Calls to different servers run
+    /// concurrently, and so do calls of different conversations ([`CallOptions::with_caller`]). A conversation's calls
+    /// to one server run sequentially, in the order they were made, unless the server is configured to accept several
+    /// at once, or it is trusted and the calls are read-only. Dropping the future cancels the call.
     ///
-    /// A server that asks something without saying because of which call (on stdio, or on the
-    /// shared stream of HTTP) serves one conversation at a time from then on: calls of others are
-    /// queued ([`CallOptions::with_queued`]).
+    /// If a server asks a question without identifying the call (on stdio, or on the shared stream of HTTP), it serves
+    /// one conversation at a time from then on: calls of other conversations are queued ([`CallOptions::with_queued`]).
     ///
-    /// Nothing is ever repeated that the server may have acted on: such a call ends with
-    /// [`CallError::OutcomeUnknown`]. A call that provably never left is made once more on the
-    /// next connection.
+    /// A call the server may have acted on is never repeated: it ends with [`CallError::OutcomeUnknown`]. A call that
+    /// was provably never sent is made once more on the next connection.
     ///
     /// # Errors
     ///
@@ -51,7 +48,7 @@ impl Manager {
             .await
     }
 
-    /// As [`call_tool`](Self::call_tool), with a time limit, progress or `_meta` of its own.
+    /// Like [`call_tool`](Self::call_tool), with its own time limit, progress handler or `_meta`.
     ///
     /// # Errors
     ///
@@ -70,13 +67,11 @@ impl Manager {
         .await
     }
 
-    /// Calls a tool by the name a model knows it by, `mcp__server__tool`, as the catalogue has it
-    /// now. No other form is understood.
+    /// Calls a tool by its exposed name, `mcp__server__tool`, as in the current catalogue. No other form is accepted.
     ///
     /// # Errors
     ///
-    /// [`ManagerError::UnknownTool`] if the catalogue does not have it; else as
-    /// [`call_tool`](Self::call_tool).
+    /// [`ManagerError::UnknownTool`] if it is not in the catalogue; else as [`call_tool`](Self::call_tool).
     pub async fn call_by_name(
         &self,
         exposed_name: &str,
@@ -88,8 +83,8 @@ impl Manager {
             .await
     }
 
-    /// Calls a tool and returns as soon as the server has either answered or made a task of it.
-    /// `keep` is how long the server should keep the result, where the protocol can express it.
+    /// Calls a tool and returns as soon as the server has either answered or turned the call into a task. `keep` is the
+    /// time the server should keep the result, where the protocol can express it.
     ///
     /// # Errors
     ///
@@ -109,8 +104,8 @@ impl Manager {
         .await
     }
 
-    /// Calls a tool and returns its result, or its task where the server makes one. A server that
-    /// makes a task of every call that asks for it is asked only where the tool requires one.
+    /// Calls a tool and returns its result, or its task if the server creates one. A server that creates a task for
+    /// every call that requests one is asked only if the tool requires it.
     ///
     /// # Errors
     ///
@@ -133,12 +128,11 @@ impl Manager {
         .await
     }
 
-    /// Reads a resource: what is kept of it, else from the server. However many ask at
-    /// once, the server is asked once.
+    /// Reads a resource from the cache, or else from the server. Concurrent reads share one request to the server.
     ///
     /// # Errors
     ///
-    /// [`ManagerError::Read`] with what became of the read.
+    /// [`ManagerError::Read`] with the error of the read.
     pub async fn read_resource(
         &self,
         server: &str,
@@ -148,7 +142,7 @@ impl Manager {
         self.read_resource_within(server, uri, limit).await
     }
 
-    /// As [`read_resource`](Self::read_resource), within the caller's time.
+    /// Like [`read_resource`](Self::read_resource), with a time limit.
     ///
     /// # Errors
     ///
@@ -182,7 +176,7 @@ impl Manager {
         })
     }
 
-    /// Gets a prompt of a server, filled in with `arguments`.
+    /// Gets a prompt from a server, filled in with `arguments`.
     ///
     /// # Errors
     ///
@@ -202,9 +196,8 @@ impl Manager {
         .await
     }
 
-    /// Subscribes to what a server announces on its live connection. The subscription ends with the
-    /// connection: the manager reports changes of lists and resources as
-    /// [events](crate::ManagerEvent) across reconnects.
+    /// Subscribes to a server's announcements on its live connection. The subscription ends with the connection: the
+    /// manager reports changes of lists and resources as [events](crate::ManagerEvent) across reconnects.
     ///
     /// # Errors
     ///
@@ -221,7 +214,7 @@ impl Manager {
         .await
     }
 
-    /// Asks a server how an argument of a prompt or resource template could go on.
+    /// Asks a server to complete an argument of a prompt or resource template.
     ///
     /// # Errors
     ///
@@ -238,8 +231,8 @@ impl Manager {
         .await
     }
 
-    /// Makes any call on a server's live connection, started and waited for as for
-    /// [`call_tool`](Self::call_tool), and made once more if it provably never left.
+    /// Makes any call on a server's live connection. The server is started or waited for as in
+    /// [`call_tool`](Self::call_tool), and the call is made once more if it was provably never sent.
     ///
     /// # Errors
     ///
@@ -257,7 +250,7 @@ impl Manager {
         self.call_on(&handle, call).await
     }
 
-    /// As [`call`](Self::call), with options of its own. It does not queue.
+    /// Like [`call`](Self::call), with options. It is not queued.
     ///
     /// # Errors
     ///
@@ -275,7 +268,7 @@ impl Manager {
         self.call_in_turn(&handle, None, options, None, call).await
     }
 
-    /// A tool's call: allowed, in its queue, with its time limit.
+    /// A tool call: permitted, in its queue, with its time limit.
     async fn tool_call<T, F>(
         &self,
         server: &str,
@@ -301,8 +294,8 @@ impl Manager {
             .await
     }
 
-    /// A call with its time limit: on the connection of its own, or on the shared one, where it waits
-    /// in the server's queue if it has a place there. What `tool` is must be what the caller expects.
+    /// A call with its time limit: on its own connection, or on the shared one, where it waits in the server's queue if
+    /// it takes part in it. The definition of `tool` must be the one the caller expects.
     pub(crate) async fn call_in_turn<T, F>(
         &self,
         handle: &ServerHandle,
@@ -337,8 +330,8 @@ impl Manager {
         }
     }
 
-    /// Refuses a call of a tool whose definition is not the expected one (any more). The server is
-    /// connected first, and changes that it announced are fetched.
+    /// Rejects a call of a tool whose definition is not, or no longer, the expected one. The server is connected first,
+    /// and changes it announced are fetched.
     async fn check_fingerprint(
         &self,
         handle: &ServerHandle,
@@ -346,7 +339,7 @@ impl Manager {
         expected: &str,
     ) -> Result<(), ManagerError> {
         handle.ready(self.connect_timeout(handle)).await?;
-        // A server that does not send its list keeps the one it sent last.
+        // A server that does not send its list keeps the last one it sent.
         let _ = tokio::time::timeout(self.limits().list_wait(), handle.fresh()).await;
         match handle.tool(tool) {
             Some(entry) if entry.fingerprint().to_string() == expected => Ok(()),
@@ -377,7 +370,7 @@ impl Manager {
             return Ok(call(client).await?);
         }
         if is_worrying(&error) {
-            // Whether it is the server or the call shows when the server is asked for its lists.
+            // The next request for the lists shows whether the server or the call is at fault.
             handle
                 .signals
                 .changed(&[crate::server::list_refresh::ListKind::Tools]);
@@ -385,14 +378,14 @@ impl Manager {
         Err(error.into())
     }
 
-    /// How long a call waits for its server to be connected.
+    /// The time a call waits for its server to be connected.
     pub(crate) fn connect_timeout(&self, handle: &ServerHandle) -> Duration {
         let own = handle.config().connect_timeout();
         own.unwrap_or(self.limits().connect_time())
     }
 }
 
-/// Whether a call may run beside others of its server.
+/// Whether a call may run concurrently with others to its server.
 fn may_share(handle: &ServerHandle, tool: &str) -> bool {
     let config = handle.config();
     if config.is_parallel() {
@@ -402,7 +395,7 @@ fn may_share(handle: &ServerHandle, tool: &str) -> bool {
     config.is_trusted() && entry.is_some_and(|entry| entry.is_read_only())
 }
 
-/// Whether a failure says something about the server, not only about the call.
+/// Whether a failure concerns the server, not only the call.
 fn is_worrying(error: &CallError) -> bool {
     matches!(
         error,

@@ -1,4 +1,4 @@
-//! What all servers offer, as one immutable snapshot.
+//! The catalogue: the tools, prompts and resources of all servers, as one immutable snapshot.
 
 mod diff;
 mod entry;
@@ -23,12 +23,11 @@ use self::scan::Findings;
 use mcp_config::ServerName;
 use tool_policy::Finding;
 
-/// What all servers offer at one moment: tools, prompts, resources.
+/// The tools, prompts and resources of all servers at one moment.
 ///
-/// A snapshot never changes. A change makes a new one, with a higher [`epoch`](Self::epoch), so a
-/// turn that keeps its snapshot cannot be misrouted. Everything is ordered by the server's name,
-/// then by the item's own: the same servers give the same catalogue, byte for byte, regardless of the
-/// order they arrived in.
+/// A snapshot never changes. A change creates a new one with a higher [`epoch`](Self::epoch), so a turn that keeps its
+/// snapshot cannot be misrouted. Everything is ordered by the server's name, then by the item's own: the same servers
+/// give the same catalogue, byte for byte, regardless of the order they arrived in.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -52,12 +51,12 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// The catalogue of no servers, of epoch 0.
+    /// The empty catalogue, of epoch 0.
     pub fn empty() -> Self {
         Self::new(0, [])
     }
 
-    /// The catalogue of these servers. Of two listings of one server the last one counts.
+    /// Creates the catalogue of these servers. Of two listings of one server the last one wins.
     pub fn new(epoch: u64, listings: impl IntoIterator<Item = Arc<Listing>>) -> Self {
         let listings = listings
             .into_iter()
@@ -66,7 +65,7 @@ impl Catalog {
         Self::of(epoch, listings)
     }
 
-    /// The next catalogue, with this listing in place of the server's last one, if it had any.
+    /// The next catalogue, in which this listing replaces the server's previous one, if any.
     #[must_use]
     pub fn with(&self, listing: Arc<Listing>) -> Self {
         let mut listings = self.listings.clone();
@@ -100,22 +99,22 @@ impl Catalog {
         }
     }
 
-    /// Which snapshot this is; a later one has a higher number.
+    /// The number of this snapshot; a later one has a higher number.
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
 
-    /// All tools, switched on or not, in order.
+    /// All tools, enabled or not, in order.
     pub fn tools(&self) -> &[Arc<Entry>] {
         &self.tools
     }
 
-    /// The tools that are switched on, in order: what a model is given.
+    /// The enabled tools, in order: the ones a model gets.
     pub fn enabled_tools(&self) -> impl Iterator<Item = &Arc<Entry>> {
         self.tools.iter().filter(|entry| entry.is_enabled())
     }
 
-    /// The tool that a model calls by this name. Only whole exposed names are found.
+    /// The tool with this exposed name. Only complete exposed names are found.
     pub fn tool(&self, exposed_name: &str) -> Option<&Arc<Entry>> {
         self.tools.get(*self.by_name.get(exposed_name)?)
     }
@@ -129,13 +128,13 @@ impl Catalog {
         self.tools.get(found.ok()?)
     }
 
-    /// What one server offers.
+    /// The listing of one server.
     pub fn listing(&self, server: &ServerName) -> Option<&Arc<Listing>> {
         self.listings.get(server)
     }
 
-    /// What each server offers, by name. Tool names in a listing are those before collisions
-    /// between servers were settled.
+    /// The listings of all servers, by name. The tool names in a listing are those before collisions between servers
+    /// were resolved.
     pub fn listings(&self) -> impl Iterator<Item = &Arc<Listing>> {
         self.listings.values()
     }
@@ -157,18 +156,18 @@ impl Catalog {
         self.each(Listing::resource_templates)
     }
 
-    /// What could not be offered, and why, each with its server.
+    /// The items that could not be listed and the reasons, each with its server.
     pub fn problems(&self) -> impl Iterator<Item = (&ServerName, &ListProblem)> {
         self.each(Listing::problems)
     }
 
-    /// About how many tokens the tools that are switched on cost a model.
+    /// The approximate number of tokens the enabled tools cost a model.
     pub fn tokens(&self) -> usize {
         self.enabled_tools().map(|entry| entry.tokens()).sum()
     }
 
-    /// Signs of an attack in a tool's definition, given the tools of the other servers. The first
-    /// question scans the whole catalogue.
+    /// Signs of an attack in a tool's definition, given the tools of the other servers. The first call scans the whole
+    /// catalogue.
     pub fn findings(&self, entry: &Entry) -> &[Finding] {
         let all = self.scan.get_or_init(|| scan::scan(self));
         let its = all
@@ -177,7 +176,7 @@ impl Catalog {
         its.map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// What changed from this snapshot to `newer`.
+    /// The changes from this snapshot to `newer`.
     pub fn diff(&self, newer: &Self) -> CatalogDiff {
         diff::diff(self, newer)
     }

@@ -1,4 +1,4 @@
-//! How a configured server is reached: the plug point, and the way that suits most hosts.
+//! The connector: the extension point for reaching configured servers, and its default implementation.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,31 +14,31 @@ use mcp_transport::{
 };
 use parking_lot::Mutex;
 
-/// Turns configurations into clients to be: where credentials, sandboxes and transports of the
-/// host's own come in.
+/// Turns configurations into client builders: the extension point for credentials, sandboxes and the host's own
+/// transports.
 #[async_trait]
 pub trait Connector: fmt::Debug + Send + Sync {
-    /// A client of this server, ready to connect. Asked for every try. The manager sets its name,
-    /// host, limits and handlers.
+    /// Returns a builder for a client of this server. Called for every attempt. The manager sets its name, host, limits
+    /// and handlers.
     ///
     /// # Errors
     ///
-    /// If the configuration makes no sense: trying again will not help.
+    /// If the configuration is invalid: trying again will not help.
     fn builder(&self, config: &ServerConfig) -> Result<ClientBuilder, BoxError>;
 
-    /// Waits until nothing is left of what was started for this server, after its connection was
-    /// closed, and returns the programs that did not exit by themselves and had to be killed.
+    /// Waits, after the server's connection was closed, until every process started for it has ended, and returns the
+    /// programs that did not exit by themselves and had to be killed.
     async fn ended(&self, server: &ServerName) -> Vec<String> {
         let _ = server;
         Vec::new()
     }
 }
 
-/// Who supplies the credentials for a server, if anyone does.
+/// Supplies the credentials for a server, if there are any.
 type AuthSource = Arc<dyn Fn(&ServerConfig) -> Option<Arc<dyn AuthProvider>> + Send + Sync>;
 
-/// Starts programs on this machine, and speaks HTTP (or the older HTTP+SSE) to remote servers. A
-/// clone is set up in the same way and knows nothing of what this one has started.
+/// Starts programs on this machine, and connects to remote servers over HTTP (or the older HTTP+SSE). A clone has the
+/// same settings and does not know the processes this one has started.
 pub struct DefaultConnector {
     spawner: Arc<dyn Spawner>,
     tracker: ProcessTracker,
@@ -49,7 +49,7 @@ pub struct DefaultConnector {
 }
 
 impl DefaultConnector {
-    /// Without credentials other than the configured headers.
+    /// Creates a connector without credentials other than the configured headers.
     pub fn new() -> Self {
         Self {
             spawner: Arc::new(LocalSpawner::new()),
@@ -61,28 +61,28 @@ impl DefaultConnector {
         }
     }
 
-    /// Starts programs by other means: in a sandbox, or elsewhere.
+    /// Starts programs with this spawner: in a sandbox, or elsewhere.
     #[must_use]
     pub fn with_spawner(mut self, spawner: Arc<dyn Spawner>) -> Self {
         self.spawner = spawner;
         self
     }
 
-    /// Registers processes elsewhere than with the program's own tracker.
+    /// Registers processes with this tracker instead of the program's own.
     #[must_use]
     pub fn with_tracker(mut self, tracker: ProcessTracker) -> Self {
         self.tracker = tracker;
         self
     }
 
-    /// Sets the bounds of connections to programs.
+    /// Sets the limits of connections to programs.
     #[must_use]
     pub fn with_stdio_limits(mut self, limits: StdioLimits) -> Self {
         self.stdio_limits = limits;
         self
     }
 
-    /// Asks `auth` for the credentials of each remote server.
+    /// Calls `auth` for the credentials of each remote server.
     #[must_use]
     pub fn with_auth(
         mut self,
@@ -126,7 +126,7 @@ impl Connector for DefaultConnector {
             let Some(all) = started.get_mut(server) else {
                 return Vec::new();
             };
-            // Others may be at work: a server is tried out while it runs.
+            // Others may be running: a server can be tested while it runs.
             let (over, at_work) = std::mem::take(all).into_iter().partition(|it| it.is_over());
             *all = at_work;
             if all.is_empty() {
@@ -173,7 +173,7 @@ impl fmt::Debug for DefaultConnector {
     }
 }
 
-/// Starts programs by another's hand and remembers them.
+/// Starts programs with another spawner and remembers them.
 #[derive(Debug)]
 struct Watcher {
     server: ServerName,
@@ -181,7 +181,7 @@ struct Watcher {
     started: Arc<Mutex<BTreeMap<ServerName, Vec<Arc<Watched>>>>>,
 }
 
-/// A process, and what became of it.
+/// A process and its fate.
 #[derive(Debug)]
 struct Watched {
     program: String,
@@ -189,12 +189,12 @@ struct Watched {
     gone: AtomicBool,
     /// It was asked to exit.
     stopped: AtomicBool,
-    /// It was killed before it was gone.
+    /// It was killed before it had exited.
     killed: AtomicBool,
 }
 
 impl Watched {
-    /// Whether its connection is: one that is closed has either waited for the end or forced it.
+    /// Whether its connection has ended: a closed one has either waited for the end or forced it.
     fn is_over(&self) -> bool {
         self.gone.load(Ordering::Relaxed) || self.stopped.load(Ordering::Relaxed)
     }
@@ -217,7 +217,7 @@ impl Spawner for Watcher {
         });
         let mut started = self.started.lock();
         let started = started.entry(self.server.clone()).or_default();
-        // Those of earlier connections, which ended by themselves or were waited for.
+        // Processes of earlier connections, which exited by themselves or were waited for.
         started.retain(|earlier| !earlier.gone.load(Ordering::Relaxed));
         started.push(Arc::clone(&process));
         Ok(process)
@@ -241,7 +241,7 @@ impl SpawnedProcess for Watched {
 
     fn stop(&self, how: Stop) {
         self.stopped.store(true, Ordering::Relaxed);
-        // A transport that is dropped kills, too; by then a process that was waited for is gone.
+        // Dropping a transport kills, too; by then a process that was waited for has exited.
         if how == Stop::Kill && !self.gone.load(Ordering::Relaxed) {
             self.killed.store(true, Ordering::Relaxed);
         }

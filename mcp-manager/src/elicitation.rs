@@ -1,4 +1,4 @@
-//! What servers ask of the user: one question at a time, the asker always named, no secrets.
+//! Elicitation: servers' questions to the user, one at a time, always with the server's name, never for secrets.
 
 mod queue;
 mod secret;
@@ -22,56 +22,53 @@ use mcp_config::ServerName;
 
 /// Asks the user on behalf of servers.
 ///
-/// Questions of one conversation come one after the other, in the order they were asked, and so do
-/// those outside of any; those of different conversations come at the same time. A question that
-/// may be of several conversations is never asked: it is declined
-/// ([`ManagerEvent::QuestionDeclined`]). A future that is dropped was
+/// Questions of one conversation arrive one after the other, in the order they were asked, and so do those outside of
+/// any; those of different conversations arrive concurrently. A question that may belong to several conversations is
+/// never asked: it is declined ([`ManagerEvent::QuestionDeclined`]). A dropped future means that the question was
 /// abandoned: the answer is no longer needed.
 #[async_trait]
 pub trait ElicitationHandler: Send + Sync {
-    /// Asks, and returns what the user did. Show who asks: [`Elicitation`] prints that.
+    /// Asks the user, and returns what they did. Show which server asks: [`Elicitation`]'s `Display` includes it.
     ///
-    /// What a form is answered with is completed with its defaults and checked against it before
-    /// the server gets it.
+    /// The answer to a form is completed with the form's defaults and validated before the server gets it.
     async fn elicit(&self, elicitation: Elicitation) -> Result<ElicitResult, HostError>;
 
-    /// What can be asked; only that is advertised. By default forms and URLs.
+    /// The supported kinds of questions; only these are advertised. By default forms and URLs.
     fn capabilities(&self) -> HostCapabilities {
         HostCapabilities::default().with_forms().with_urls()
     }
 }
 
-/// Something a server asks of the user.
+/// A server's question to the user.
 ///
-/// Prints as the question with its asker: `server 'files' asks: Which folder?`
+/// Displays as the question with its server: `server 'files' asks: Which folder?`
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Elicitation {
-    /// The server's name with us.
+    /// Our name for the server.
     pub server: ServerName,
-    /// What it asks.
+    /// The question.
     pub ask: Ask,
-    /// The calls it may belong to, all of one conversation; mostly exactly one. None if no call is
-    /// known to have caused it, or only such as have no caller
-    /// ([`CallOptions::with_caller`](crate::CallOptions::with_caller)).
+    /// The calls it may belong to, all of one conversation; mostly exactly one. Empty if no call is known to have
+    /// caused it, or only calls without a caller ([`CallOptions::with_caller`](crate::CallOptions::with_caller)).
     pub calls: Vec<Arc<Caller>>,
-    /// Whether the call can be parked, and its caller allows it
+    /// Whether the call can be parked, and its caller allows that
     /// ([`CallOptions::with_parking`](crate::CallOptions::with_parking)).
     pub can_park: bool,
 }
 
-/// The two ways of asking.
+/// The two kinds of questions.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Ask {
-    /// By a form.
+    /// A form.
     Form(Box<ElicitFormParams>),
-    /// By a URL to visit. Show all of it; accepting means consent, not completion.
+    /// A URL to visit. Show the whole URL; accepting means consent, not completion.
     Url(Box<ElicitUrlParams>),
 }
 
 impl Elicitation {
-    /// The server's words.
+    /// The server's message.
     pub fn message(&self) -> &str {
         match &self.ask {
             Ask::Form(form) => &form.message,
@@ -101,7 +98,7 @@ impl ElicitationHandler for NoopElicitation {
     }
 }
 
-/// Who answers the questions of all servers.
+/// Answers the questions of all servers.
 pub(crate) struct Answers {
     pub(crate) elicitation: Option<Arc<dyn ElicitationHandler>>,
     pub(crate) host: Option<(Arc<dyn Host>, HostCapabilities)>,
@@ -153,7 +150,7 @@ pub(crate) struct ServerHost {
 }
 
 impl ServerHost {
-    /// Finds out whose question it is, and asks; cancels when no call waits for it any more.
+    /// Determines the owner of a question, and asks; cancels when no call waits for it any more.
     async fn ask(
         &self,
         ask: Ask,
@@ -228,7 +225,7 @@ impl ServerHost {
     }
 }
 
-/// Waits until no call waits for a question any more; for ever if none did.
+/// Waits until no call waits for a question any more; forever if none did.
 async fn orphaned(open: Option<&Open<'_>>) {
     match open {
         Some(open) => open.orphaned().await,

@@ -1,4 +1,4 @@
-//! What can go wrong with servers and calls: one variant per decision a caller can take.
+//! Errors of servers and calls: one variant per decision a caller can take.
 
 use std::error::Error;
 use std::fmt;
@@ -10,10 +10,10 @@ use mcp_config::ServerName;
 
 use crate::server::ServerState;
 
-/// Why a server failed; shared by all callers that ask.
+/// The error of a server; shared by all callers that need it.
 pub(crate) type Trouble = Arc<dyn Error + Send + Sync>;
 
-/// Why a manager could not do what it was asked for.
+/// The reason why a manager could not do what was requested.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ManagerError {
@@ -21,7 +21,7 @@ pub enum ManagerError {
     UnknownServer {
         /// The name.
         server: String,
-        /// The servers there are.
+        /// The known servers.
         known: Vec<ServerName>,
     },
     /// The catalogue has no tool of this name.
@@ -29,60 +29,60 @@ pub enum ManagerError {
         /// The name.
         name: String,
     },
-    /// The tool is switched off.
+    /// The tool is disabled.
     ToolDisabled {
-        /// Which server.
+        /// The server.
         server: ServerName,
-        /// Which tool.
+        /// The tool.
         tool: String,
     },
-    /// The tool is not defined as the caller expected
+    /// The tool's definition is not the one the caller expected
     /// ([`CallOptions::with_fingerprint`](crate::CallOptions::with_fingerprint)); it was not called.
     ToolChanged {
-        /// Which server.
+        /// The server.
         server: ServerName,
-        /// Which tool.
+        /// The tool.
         tool: String,
     },
-    /// The server is not connected, and will not be without action by a person.
+    /// The server is not connected, and will not be until a person acts.
     Unavailable {
-        /// Which server.
+        /// The server.
         server: ServerName,
         /// Its state.
         state: ServerState,
-        /// What went wrong last.
+        /// The last error.
         source: Option<Arc<dyn Error + Send + Sync>>,
     },
-    /// The server could not be connected yet; it will be tried again.
+    /// The server could not be connected yet; the manager will try again.
     NotYet {
-        /// Which server.
+        /// The server.
         server: ServerName,
         /// Its state.
         state: ServerState,
-        /// How long was waited for it.
+        /// The time the call waited for it.
         waited: Duration,
-        /// What went wrong last.
+        /// The last error.
         source: Option<Arc<dyn Error + Send + Sync>>,
     },
-    /// The call was made, and has no answer.
+    /// The call was made and failed.
     Call(CallError),
-    /// The resource did not come within the caller's time.
+    /// The resource did not arrive within the caller's time limit.
     ReadTimeout {
-        /// Which server.
+        /// The server.
         server: ServerName,
-        /// Which resource.
+        /// The resource.
         uri: String,
-        /// The caller's time.
+        /// The time limit.
         limit: Duration,
     },
-    /// The resource could not be read; callers that asked at the same time share the error.
+    /// The resource could not be read; concurrent callers share the error.
     Read(Arc<ManagerError>),
     /// The manager was shut down.
     ShutDown,
 }
 
 impl ManagerError {
-    /// What became of the call, if it was made.
+    /// The error of the call, if it was made.
     pub fn call(&self) -> Option<&CallError> {
         match self {
             Self::Call(error) => Some(error),
@@ -168,7 +168,7 @@ impl Error for ManagerError {
                 source: Some(source),
                 ..
             } => Some(source.as_ref()),
-            // Its words are ours: what is below it comes next.
+            // Its text is ours: the cause below it comes next.
             Self::Call(error) => error.source(),
             Self::Read(error) => error.source(),
             _ => None,
@@ -176,7 +176,7 @@ impl Error for ManagerError {
     }
 }
 
-/// An error with everything below it, in one line.
+/// An error with all its causes, on one line.
 pub(crate) fn error_chain(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut next = error.source();

@@ -1,4 +1,4 @@
-//! Events of servers: one bounded stream that lags safely.
+//! Events of servers: a bounded stream in which slow listeners lag safely.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,130 +14,130 @@ use tokio::sync::broadcast;
 use crate::catalog::{CatalogDiff, Entry, ItemKind};
 use crate::server::ServerState;
 
-/// Something that happened.
+/// An event of a manager.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ManagerEvent {
     /// A server's state changed.
     StateChanged {
-        /// Which server.
+        /// The server.
         server: ServerName,
-        /// What it was.
+        /// The previous state.
         from: ServerState,
-        /// What it is.
+        /// The new state.
         to: ServerState,
-        /// Why, if something went wrong.
+        /// The error, if there was one.
         error: Option<String>,
     },
-    /// A try to connect a server again begins (`mcp_reconnecting`).
+    /// An attempt to reconnect a server begins (`mcp_reconnecting`).
     Reconnecting {
-        /// Which server.
+        /// The server.
         server: ServerName,
-        /// Which try, counted from 1.
+        /// The attempt, counted from 1.
         attempt: u32,
-        /// How many there will be at most.
+        /// The maximum number of attempts.
         max_attempts: u32,
     },
-    /// A server is back (`mcp_reconnected`).
+    /// A server is connected again (`mcp_reconnected`).
     Reconnected {
-        /// Which server.
+        /// The server.
         server: ServerName,
-        /// Which try it was.
+        /// The attempt.
         attempt: u32,
     },
-    /// A try did not work (`mcp_reconnect_failed`).
+    /// An attempt failed (`mcp_reconnect_failed`).
     ReconnectFailed {
-        /// Which server.
+        /// The server.
         server: ServerName,
-        /// Which try it was.
+        /// The attempt.
         attempt: u32,
-        /// Why it did not work.
+        /// The error.
         error: String,
     },
-    /// A server failed for good; its tools are gone from the catalogue (`mcp_server_removed`).
+    /// A server failed permanently; its tools are removed from the catalogue (`mcp_server_removed`).
     ServerRemoved {
-        /// Which server.
+        /// The server.
         server: ServerName,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// There is a new catalogue.
     CatalogChanged {
         /// Its epoch.
         epoch: u64,
-        /// What is different.
+        /// The changes.
         diff: Arc<CatalogDiff>,
     },
-    /// A server refused the subscription to changes of its lists, or it was lost and could not be
-    /// re-established. The lists are polled instead; calls go on.
+    /// A server rejected the subscription to changes of its lists, or the subscription was lost and could not be
+    /// re-established. The lists are polled instead; calls continue.
     SubscriptionEnded {
-        /// Which server.
+        /// The server.
         server: ServerName,
-        /// Why.
+        /// The error.
         error: String,
     },
-    /// A resource changed; what was kept of it is forgotten.
+    /// A resource changed; its cached contents were dropped.
     ResourceUpdated {
-        /// Which server.
+        /// The server.
         server: ServerName,
-        /// Which resource.
+        /// The resource.
         uri: String,
     },
-    /// A server asked for secrets in a form. The user was not bothered with it.
+    /// A server asked for secrets in a form, which was not shown to the user.
     SecretRefused {
-        /// Which server.
+        /// The server.
         server: ServerName,
         /// The fields that looked like secrets.
         fields: Vec<String>,
     },
-    /// A server asked something while calls of several conversations were open, without saying
-    /// because of which. It was declined; from now on the server serves one conversation at a time.
+    /// A server asked a question while calls of several conversations were open, without identifying the call. It was
+    /// declined; from now on the server serves one conversation at a time.
     QuestionDeclined {
-        /// Which server.
+        /// The server.
         server: ServerName,
         /// The conversations whose calls were open.
         conversations: Vec<String>,
     },
-    /// The user is done with the URL a server sent them to.
+    /// The user has completed the action at the URL a server sent them to.
     ElicitationComplete {
-        /// Which server.
+        /// The server.
         server: ServerName,
-        /// Which elicitation.
+        /// The id of the elicitation.
         elicitation_id: String,
     },
-    /// A server says that one of its lists changed. If it did, the catalogue changes, too.
+    /// A server announced a change of one of its lists. If the list did change, so does the catalogue.
     ListAnnounced {
-        /// Which server.
+        /// The server.
         server: ServerName,
-        /// What it lists.
+        /// The kind of its items.
         list: ItemKind,
     },
-    /// A server logs something.
+    /// A server sent a log message.
     Log {
-        /// Which server.
+        /// The server.
         server: ServerName,
-        /// What.
+        /// The message.
         message: Arc<LogMessageParams>,
     },
-    /// A server sent a notification that this crate does not know.
+    /// A server sent a notification unknown to this crate.
     Notification {
-        /// Which server.
+        /// The server.
         server: ServerName,
-        /// What it is about.
+        /// The method.
         method: String,
-        /// The details.
+        /// The params.
         params: Option<RawJson>,
     },
-    /// A server exceeded the rate of messages that are passed on: this many were dropped.
+    /// A server exceeded the rate of messages that are passed on, and some were dropped.
     Dropped {
-        /// Which server.
+        /// The server.
         server: ServerName,
-        /// How many.
+        /// The number dropped.
         count: u64,
     },
-    /// This listener was too slow and missed events. States and the catalogue can be read again.
+    /// This listener was too slow and missed events. The states and the catalogue can be read again.
     Lagged {
-        /// How many.
+        /// The number missed.
         missed: u64,
     },
 }
@@ -165,7 +165,7 @@ impl ManagerEvent {
         }
     }
 
-    /// The server it is about, if it is about one.
+    /// The server of the event, if it has one.
     pub fn server(&self) -> Option<&ServerName> {
         match self {
             Self::StateChanged { server, .. }
@@ -252,15 +252,15 @@ impl ManagerEvent {
     }
 }
 
-/// A listener's end of the stream. Each listener gets every event from when it began to listen.
+/// A listener's end of the stream. Each listener gets every event from its creation on.
 #[derive(Debug)]
 pub struct Events {
     pub(crate) receiver: broadcast::Receiver<ManagerEvent>,
 }
 
 impl Events {
-    /// The next event; `None` when the manager is gone. A slow listener receives
-    /// [`ManagerEvent::Lagged`] with the number of missed events, and delays no other.
+    /// The next event; `None` when the manager has ended. A slow listener receives [`ManagerEvent::Lagged`] with the
+    /// number of missed events, and does not delay others.
     ///
     /// Cancel-safe.
     pub async fn next(&mut self) -> Option<ManagerEvent> {
@@ -273,7 +273,7 @@ impl Events {
         }
     }
 
-    /// The next event, if there is one already.
+    /// The next event, if one is available.
     pub fn try_next(&mut self) -> Option<ManagerEvent> {
         match self.receiver.try_recv() {
             Ok(event) => Some(event),
@@ -295,8 +295,8 @@ impl Events {
     }
 }
 
-/// Limits the messages that one server sends unasked: a token bucket, so that
-/// no server's flood washes the others' events away.
+/// Limits the unsolicited messages of one server: a token bucket, so that no server's flood displaces the events of
+/// others.
 #[derive(Debug)]
 pub(crate) struct Chatter {
     per_second: u32,
@@ -308,7 +308,7 @@ pub(crate) struct Chatter {
 /// Whether a message may be passed on.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Verdict {
-    /// Yes; and this many were dropped before.
+    /// It may; this many were dropped before.
     Pass {
         dropped: u64,
     },

@@ -18,7 +18,7 @@ pub use catalog::{
     MAX_EXPOSED_NAME,
 };
 pub use manager::builder::ManagerBuilder;
-// What a manager's API names of the configuration; files and dialects are in `mcp_config`.
+// The configuration types in a manager's API; files and dialects are in `mcp_config`.
 pub use connector::{Connector, DefaultConnector};
 pub use elicitation::{Ask, Elicitation, ElicitationHandler, NoopElicitation};
 pub use error::ManagerError;

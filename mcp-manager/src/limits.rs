@@ -1,10 +1,10 @@
-//! Every bound of a manager in one place.
+//! The limits of a manager.
 
 use std::time::Duration;
 
 use crate::server::schedule::RetryPolicy;
 
-/// Getters and setters of a struct of settings, each declared once.
+/// Declares the getters and setters of a struct of settings.
 macro_rules! settings {
     (of $Settings:ident; $($(#[$meta:meta])* $name:ident / $with:ident: $Type:ty;)*) => {
         impl $Settings {$(
@@ -25,7 +25,7 @@ macro_rules! settings {
 
 pub(crate) use settings;
 
-/// How much of everything a manager allows. All of it is bounded, always.
+/// The limits of a manager. Everything is always bounded.
 ///
 /// ```
 /// use std::time::Duration;
@@ -60,53 +60,50 @@ pub struct ManagerLimits {
 
 settings! {
     of ManagerLimits;
-    /// How many programs are started at once: from the start until the server is ready, has failed,
-    /// or its time to connect is up. The others wait for their turn. Default: 2.
+    /// The maximum number of programs started at once: from the start until the server is ready, has failed, or its
+    /// time to connect has expired. Others wait for their turn. Default: 2.
     stdio_starts / with_stdio_starts: usize;
-    /// How many remote servers are connected to at once, in the same sense. Default: 5.
+    /// The maximum number of remote servers connecting at once, in the same sense. Default: 5.
     remote_starts / with_remote_starts: usize;
-    /// How long connecting may take, and how long a call waits for its server to be connected,
-    /// unless the server's configuration says otherwise. Default: 30 s.
+    /// The time limit for connecting, and for a call that waits for its server to be connected, unless the server's
+    /// configuration sets another. Default: 30 s.
     connect_time / with_connect_time: Duration;
-    /// The idle timeout of a call: how long it may go without a response and without progress,
-    /// unless the configuration of its server or tool says otherwise. Its deadline, in total, is
-    /// ten times that. Default: 120 s.
+    /// The idle timeout of a call: the time without a response or progress, unless the configuration of its server or
+    /// tool sets another. Its total deadline is ten times that. Default: 120 s.
     call_idle_timeout / with_call_idle_timeout: Duration;
-    /// How many calls one server works on at once, where it may do several. Default: 8.
+    /// The maximum number of concurrent calls to one server, where it accepts several. Default: 8.
     calls_per_server / with_calls_per_server: u32;
-    /// How long an unused server stays connected. Default: 30 min.
+    /// The time an unused server stays connected. Default: 30 min.
     idle_time / with_idle_time: Duration;
-    /// How long one list may take. Default: 30 s.
+    /// The time limit for one list. Default: 30 s.
     list_time / with_list_time: Duration;
-    /// How long a list counts that its server neither announces changes of nor gives a time for.
-    /// Default: 5 min.
+    /// The lifetime of a list for which the server neither announces changes nor sends a TTL. Default: 5 min.
     list_ttl / with_list_ttl: Duration;
-    /// The shortest time a server may give for its lists. Default: 5 s.
+    /// The minimum TTL a server may send for its lists. Default: 5 s.
     shortest_list_ttl / with_shortest_list_ttl: Duration;
-    /// How long after a list was asked for it is asked for again at the earliest, however many
-    /// changes are announced. Where they never end, it doubles, up to
-    /// [`list_back_off`](Self::list_back_off). Default: 1 s.
+    /// The minimum pause between two requests for a list, however many changes are announced. Where they never end, it
+    /// doubles, up to [`list_back_off`](Self::list_back_off). Default: 1 s.
     list_pause / with_list_pause: Duration;
-    /// How long after a list failed it is asked for again. Default: 30 s.
+    /// The pause before a failed list is requested again. Default: 30 s.
     list_back_off / with_list_back_off: Duration;
-    /// How long [`Manager::fresh_catalog`](crate::Manager::fresh_catalog) waits for lists whose
-    /// servers announced a change. Default: 5 s.
+    /// The time [`Manager::fresh_catalog`](crate::Manager::fresh_catalog) waits for lists whose servers announced a
+    /// change. Default: 5 s.
     list_wait / with_list_wait: Duration;
-    /// How long changes are gathered before a new catalogue is built and announced. A caller that
-    /// asks for the catalogue does not wait for that. Default: 50 ms.
+    /// The time changes are collected before a new catalogue is built and announced. A caller that reads the catalogue
+    /// does not wait for that. Default: 50 ms.
     catalog_pause / with_catalog_pause: Duration;
-    /// How many events wait for a slow listener before it misses some. Default: 1024.
+    /// The number of events queued for a slow listener before it misses some. Default: 1024.
     queued_events / with_queued_events: usize;
-    /// The number of messages per second that one server may send unasked. Default: 64.
+    /// The number of unsolicited messages per second one server may send. Default: 64.
     messages_per_second / with_messages_per_second: u32;
-    /// How many questions of all servers wait for the user. Default: 32.
+    /// The maximum number of questions from all servers that wait for the user. Default: 32.
     queued_questions / with_queued_questions: usize;
-    /// How many questions of one server wait for the user. Default: 4.
+    /// The maximum number of questions from one server that wait for the user. Default: 4.
     questions_per_server / with_questions_per_server: usize;
 }
 
 impl ManagerLimits {
-    /// How lost servers are tried again.
+    /// The policy for reconnecting lost servers.
     pub fn retry(&self) -> &RetryPolicy {
         &self.retry
     }
@@ -118,7 +115,7 @@ impl ManagerLimits {
         self
     }
 
-    /// The limits of each connection. Its connect and call time follow from those here.
+    /// The limits of each connection. Its connect and call timeouts follow from the ones here.
     pub fn client(&self) -> &mcp_client::ClientLimits {
         &self.client
     }

@@ -1,4 +1,4 @@
-//! The handle: which servers there are, and what they offer.
+//! The manager: the handle to a set of servers and their catalogue.
 
 pub(crate) mod builder;
 pub(crate) mod lifecycle;
@@ -24,16 +24,15 @@ use crate::server::handle::{Command, ServerHandle};
 
 /// Many servers behind one catalogue.
 ///
-/// A cheap clone; all clones are the same. Each server has a task of its own that connects it,
-/// looks after it and brings it back, so that no server's failure, slowness or noise touches
-/// another. End it with [`shutdown`](Self::shutdown); when the last clone is dropped without, all
-/// connections end as soon as they can.
+/// A clone is cheap; all clones are the same manager. Each server has its own task that connects it, watches it and
+/// reconnects it, so that no server's failure, slowness or noise affects another. End the manager with
+/// [`shutdown`](Self::shutdown); if the last clone is dropped without it, all connections end as soon as they can.
 #[derive(Clone, Debug)]
 pub struct Manager {
     pub(crate) inner: Arc<Inner>,
 }
 
-/// Ends all tasks when the last handle goes.
+/// Ends all tasks when the last handle is dropped.
 #[derive(Debug)]
 pub(crate) struct Inner {
     pub(crate) shared: Arc<Shared>,
@@ -51,7 +50,7 @@ impl Drop for Inner {
     }
 }
 
-/// A server, seen from outside.
+/// A server's public state.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ServerInfo {
@@ -59,24 +58,24 @@ pub struct ServerInfo {
     pub name: ServerName,
     /// Its state.
     pub state: ServerState,
-    /// What went wrong last, with all causes, until it works again.
+    /// The last error with all its causes, until the server works again.
     pub error: Option<String>,
-    /// How it is configured.
+    /// Its configuration.
     pub config: Arc<ServerConfig>,
-    /// What it says about itself, while it is connected.
+    /// Its declarations about itself, while it is connected.
     pub facts: Option<ServerDetails>,
 }
 
-/// What had to be done to end all servers.
+/// The result of shutting all servers down.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Shutdown {
-    /// The programs that did not end by themselves, by server.
+    /// The programs that did not exit by themselves, by server.
     pub killed: BTreeMap<ServerName, Vec<String>>,
 }
 
 impl Manager {
-    /// Begins to build a manager.
+    /// Creates a builder.
     pub fn builder() -> ManagerBuilder {
         ManagerBuilder::new()
     }
@@ -92,19 +91,19 @@ impl Manager {
         &self.inner.shared
     }
 
-    /// The bounds.
+    /// The limits.
     pub fn limits(&self) -> &ManagerLimits {
         &self.shared().limits
     }
 
-    /// What all servers offer now. Keep the snapshot for as long as names of it are in use.
+    /// The current catalogue. Keep the snapshot for as long as its names are in use.
     pub fn catalog(&self) -> Arc<Catalog> {
         self.shared().catalog()
     }
 
-    /// The catalogue, once lists whose servers announced a change have been requested again: what a
-    /// model is to be given. Waits for [`ManagerLimits::list_wait`] at most, and for nothing if no change
-    /// was announced; a server that does not answer in time keeps what it offered last.
+    /// The catalogue to give to a model, after lists whose servers announced a change have been requested again. Waits
+    /// for [`ManagerLimits::list_wait`] at most, and not at all if no change was announced; a server that does not
+    /// answer in time keeps its last listing.
     pub async fn fresh_catalog(&self) -> Arc<Catalog> {
         let outdated = |handle: &Arc<ServerHandle>| handle.live.borrow().is_outdated();
         let handles: Vec<Arc<ServerHandle>> = self
@@ -118,13 +117,13 @@ impl Manager {
             for handle in handles {
                 waiting.spawn(async move { handle.fresh().await });
             }
-            // Those that take longer are not waited for.
+            // Servers that take longer are not waited for.
             let _ = tokio::time::timeout(self.limits().list_wait(), waiting.join_all()).await;
         }
         self.catalog()
     }
 
-    /// What happens from now on.
+    /// The events from now on.
     pub fn events(&self) -> Events {
         Events {
             receiver: self.shared().events.subscribe(),
@@ -145,28 +144,27 @@ impl Manager {
         self.shared().handle(name).ok().map(|handle| info(&handle))
     }
 
-    /// The names of all servers that are connected.
+    /// The names of all connected servers.
     pub fn connected(&self) -> Vec<ServerName> {
         let handles = self.shared().handles().into_iter();
         let connected = handles.filter(|handle| handle.state().is_connected());
         connected.map(|handle| handle.name.clone()).collect()
     }
 
-    /// The connection to a server, if there is one now: for whatever this
-    /// crate has no words for. It is not renewed; ask again after a loss.
+    /// The connection to a server, if there is one: for requests this crate has no method for. It is not renewed; call
+    /// this again after a loss.
     pub fn client(&self, name: &str) -> Option<Client> {
         self.shared().handle(name).ok()?.client()
     }
 
-    /// The builder of another connection to a server, to the same endpoint and with the same limits:
-    /// for a caller whose capabilities and questions must not mix with those of others. It is neither
-    /// supervised nor listed; calls are made on it with
-    /// [`CallOptions::with_connection`](crate::CallOptions::with_connection).
+    /// The builder of another connection to a server, to the same endpoint and with the same limits: for a caller whose
+    /// capabilities and questions must not mix with those of others. It is neither supervised nor listed; make calls on
+    /// it with [`CallOptions::with_connection`](crate::CallOptions::with_connection).
     ///
     /// # Errors
     ///
-    /// [`ManagerError::UnknownServer`] if there is none of this name, [`ManagerError::Unavailable`] if
-    /// it cannot be connected as it is configured.
+    /// [`ManagerError::UnknownServer`] if there is none of this name, [`ManagerError::Unavailable`] if its
+    /// configuration does not allow a connection.
     pub fn connection(&self, name: &str) -> Result<ClientBuilder, ManagerError> {
         let handle = self.shared().handle(name)?;
         crate::server::connect::builder(self.shared(), &handle).map_err(|source| {
@@ -178,22 +176,22 @@ impl Manager {
         })
     }
 
-    /// The resources that were read.
+    /// The cache of resources.
     pub fn resource_cache(&self) -> &ResourceCache {
         &self.shared().cache
     }
 
-    /// Forgets what is kept of a resource.
+    /// Removes a resource from the cache.
     pub fn invalidate_resource(&self, server: &ServerName, uri: &str) {
         self.shared().cache.invalidate(server, uri);
     }
 
-    /// Forgets what is kept of all resources of a server.
+    /// Removes all resources of a server from the cache.
     pub fn invalidate_resources(&self, server: &ServerName) {
         self.shared().forget(server);
     }
 
-    /// The tool of this name, as the catalogue has it now.
+    /// The tool with this name in the current catalogue.
     pub(crate) fn tool(&self, exposed_name: &str) -> Result<Arc<Entry>, ManagerError> {
         let found = self.catalog().tool(exposed_name).cloned();
         found.ok_or_else(|| ManagerError::UnknownTool {
@@ -214,20 +212,20 @@ impl Manager {
         Ok(())
     }
 
-    /// Requests a connected server's lists again, and waits until the catalogue has them. One
-    /// that does not tell keeps what it offered last.
+    /// Requests a connected server's lists again, and waits until the catalogue has them. A server that does not answer
+    /// keeps its last listing.
     ///
     /// # Errors
     ///
-    /// [`ManagerError::UnknownServer`] if there is none of this name, [`ManagerError::ShutDown`]
-    /// if it goes meanwhile.
+    /// [`ManagerError::UnknownServer`] if there is none of this name, [`ManagerError::ShutDown`] if it is removed
+    /// meanwhile.
     pub async fn refreshed(&self, name: &str) -> Result<(), ManagerError> {
         let handle = self.shared().handle(name)?;
         handle.order(|done| Command::Refresh { done }).await
     }
 
-    /// Ends all servers, and returns when nothing of them is left: no connection, no process. Says
-    /// which programs had to be killed. From now on the manager does nothing any more.
+    /// Ends all servers, and returns when no connection and no process is left, with the programs that had to be
+    /// killed. The manager does nothing afterwards.
     pub async fn shutdown(&self) -> Shutdown {
         self.shared().over.store(true, Ordering::SeqCst);
         let handles = std::mem::take(&mut *self.shared().servers.lock());
@@ -244,7 +242,7 @@ pub(crate) async fn quit(handles: Vec<Arc<ServerHandle>>) -> BTreeMap<ServerName
     let mut ending = JoinSet::new();
     for handle in handles {
         ending.spawn(async move {
-            // One whose supervisor is gone needs no telling.
+            // A server whose supervisor has ended needs no command.
             let _ = handle.commands.send(Command::Quit).await;
             let supervisor = handle.supervisor.lock().take();
             let killed = match supervisor {

@@ -18,15 +18,14 @@ use crate::manager::{Manager, Shutdown};
 use crate::server::ServerState;
 use crate::server::handle::InUse;
 
-/// How often the pool is looked through for servers that rest.
+/// The interval between sweeps for idle servers.
 const BETWEEN_SWEEPS: Duration = Duration::from_secs(60);
 
-/// Servers by user and name: a [`Manager`] for each user, so that nothing of one user's
-/// reaches another. A cheap clone; all clones are the same.
+/// Servers by user and name: a [`Manager`] for each user, so that no data of one user reaches another. A clone is
+/// cheap; all clones are the same pool.
 ///
-/// To work with a server, take a [`Lease`]; all leases of one user's server share one
-/// connection. It stays while a lease is held, and then for
-/// [`ManagerLimits::idle_time`](crate::ManagerLimits::idle_time).
+/// To use a server, take a [`Lease`]; all leases of one user's server share one connection. It stays open while a lease
+/// is held, and for [`ManagerLimits::idle_time`](crate::ManagerLimits::idle_time) after that.
 ///
 /// ```
 /// use mcp_manager::{Manager, NoopElicitation, Pool};
@@ -48,7 +47,7 @@ struct Shared {
     swept: Mutex<Option<Instant>>,
 }
 
-/// The right to use a server, and the way to it. The server is there until the last one is dropped.
+/// The right to use a server, and access to it. The server stays until the last lease is dropped.
 #[derive(Debug)]
 pub struct Lease {
     manager: Manager,
@@ -57,7 +56,7 @@ pub struct Lease {
 }
 
 impl Pool {
-    /// An empty pool; `make` says what a new user's manager is like.
+    /// Creates an empty pool; `make` returns the builder of a new user's manager.
     pub fn new(make: impl Fn(&str) -> ManagerBuilder + Send + Sync + 'static) -> Self {
         let shared = Shared {
             make: Box::new(make),
@@ -69,8 +68,7 @@ impl Pool {
         }
     }
 
-    /// The manager of a user's servers, made when it is first asked for. Must be called within a
-    /// tokio runtime.
+    /// The manager of a user's servers, created on first use. Must be called within a tokio runtime.
     pub fn manager(&self, user: &str) -> Manager {
         let mut users = self.shared.users.lock();
         if let Some(manager) = users.get(user) {
@@ -83,12 +81,11 @@ impl Pool {
 
     /// Takes a lease on a user's server, and connects it if it is not connected yet.
     ///
-    /// Should the server be configured otherwise than so far, it is so from now on, for all who
-    /// hold a lease on it.
+    /// If the configuration differs from the current one, it replaces it for all holders of a lease on the server.
     ///
     /// # Errors
     ///
-    /// Why it is not connected.
+    /// The reason why it is not connected.
     pub async fn lease(&self, user: &str, config: ServerConfig) -> Result<Lease, ManagerError> {
         self.sweep().await;
         let manager = self.manager(user);
@@ -102,8 +99,8 @@ impl Pool {
         })
     }
 
-    /// Forgets servers that were stopped because they were unused, and the users
-    /// who have none. Now and then: a lease does not have to look at everybody.
+    /// Removes servers that were stopped because they were unused, and users without servers. Runs periodically: a
+    /// lease need not check every user.
     async fn sweep(&self) {
         {
             let mut swept = self.shared.swept.lock();
@@ -130,8 +127,7 @@ impl Pool {
         }
     }
 
-    /// Shuts all users' managers down, all at the same time, and returns by user what had to be
-    /// killed.
+    /// Shuts all users' managers down, all at the same time, and returns by user the programs that had to be killed.
     pub async fn shutdown(&self) -> BTreeMap<String, Shutdown> {
         let users = std::mem::take(&mut *self.shared.users.lock());
         let mut ending = tokio::task::JoinSet::new();
@@ -156,8 +152,7 @@ impl fmt::Debug for Pool {
 }
 
 impl Manager {
-    /// Takes a lease on a server, which then does not rest until it is dropped. Does not wait for
-    /// the server.
+    /// Takes a lease on a server, which does not become idle until it is dropped. Does not wait for the server.
     ///
     /// # Errors
     ///
@@ -183,7 +178,7 @@ impl Lease {
         &self.manager
     }
 
-    /// As [`Manager::call_tool_with`].
+    /// Like [`Manager::call_tool_with`].
     ///
     /// # Errors
     ///
@@ -200,7 +195,7 @@ impl Lease {
             .await
     }
 
-    /// As [`Manager::read_resource`].
+    /// Like [`Manager::read_resource`].
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Resources that were read, kept for a while.
+//! A cache of resources.
 
 mod key;
 mod limits;
@@ -20,19 +20,19 @@ pub use self::miss::{ReadThroughError, Ticket};
 use self::shard::{Invalidated, Kept, Shard};
 use mcp_config::ServerName;
 
-/// No server decides for longer than this.
+/// The maximum TTL that a server can set.
 const MAX_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Resources that were read, by server and URI: TTL and LRU, bounded in entries and bytes.
+/// A cache of resources, by server and URI: TTL and LRU, bounded in entries and bytes.
 ///
-/// - An expired entry is a miss, and stays until something pushes it out; it is never served.
-/// - An entry is fresh for as long as its server says (`ttlMs`; nothing it calls stale at once is
-///   kept), else for [`ResourceCacheLimits::with_ttl`]; a time of zero there means for ever.
-/// - A read that began before an invalidation is not kept after it.
+/// - An expired entry is a miss, and stays until it is evicted; it is never served.
+/// - An entry is fresh for the server's TTL (`ttlMs`; an entry with a TTL of zero is not cached), else for
+///   [`ResourceCacheLimits::with_ttl`]; zero there means forever.
+/// - The result of a read that started before an invalidation is not cached after it.
 ///
-/// A cache belongs to one user: what a server calls private never leaves it, and a host of several
-/// users gives each a cache. Reading takes a lock of one of a few shards; each is an exact LRU, and
-/// the caps hold for all of them together.
+/// A cache belongs to one user: results marked as private never leave it, and a multi-user host gives each user a
+/// cache. A read takes the lock of one of a few shards; each is an exact LRU, and the limits apply to all of them
+/// together.
 pub struct ResourceCache {
     limits: ResourceCacheLimits,
     hasher: RandomState,
@@ -42,13 +42,13 @@ pub struct ResourceCache {
     bytes: AtomicUsize,
 }
 
-/// On cache lines of its own.
+/// Aligned to separate cache lines.
 #[derive(Default)]
 #[repr(align(128))]
 struct Padded(Mutex<Shard>);
 
 impl ResourceCache {
-    /// A cache within these limits.
+    /// Creates a cache with these limits.
     pub fn new(limits: ResourceCacheLimits) -> Self {
         Self {
             hasher: RandomState::new(),
@@ -60,7 +60,7 @@ impl ResourceCache {
         }
     }
 
-    /// What is kept of a resource, if it is fresh at `now`. Counts as a use of it.
+    /// The cached resource, if it is fresh at `now`. Counts as a use of it.
     pub fn get(
         &self,
         server: &ServerName,
@@ -71,8 +71,8 @@ impl ResourceCache {
         self.shard(hash).lock().get(hash, server, uri, now)
     }
 
-    /// Keeps a resource as read at `now`, in place of what was kept of it. Counts as a use of it.
-    /// One that is stale at once or larger than the whole cache is not kept.
+    /// Caches a resource read at `now`, replacing the previous entry. Counts as a use of it. A result that is
+    /// immediately stale or larger than the whole cache is not cached.
     pub fn set(
         &self,
         server: &ServerName,
@@ -84,15 +84,15 @@ impl ResourceCache {
         self.put(&ticket, result, now);
     }
 
-    /// Notes that a read begins, so that [`put`](Self::put) knows what was invalidated meanwhile.
+    /// Records that a read starts, so that [`put`](Self::put) can detect an invalidation in the meantime.
     pub fn ticket(&self, server: &ServerName, uri: &str) -> Ticket {
         let key = Key::new(server, uri, &self.hasher);
         let generation = self.shard(key.hash).lock().generation;
         Ticket { key, generation }
     }
 
-    /// Keeps what a read brought, as [`set`](Self::set) does, unless it was invalidated meanwhile.
-    /// Whether it is kept.
+    /// Caches the result of a read, like [`set`](Self::set), unless it was invalidated in the meantime. Returns whether
+    /// it is cached.
     pub fn put(&self, ticket: &Ticket, result: Arc<ReadResourceResult>, now: Instant) -> bool {
         let Ticket { key, generation } = ticket;
         let shard = self.shard(key.hash);
@@ -105,7 +105,7 @@ impl ResourceCache {
             return false;
         };
         let size = key.size() + size(&result);
-        // Room first: so the caps hold at every moment, for everybody together.
+        // Room is reserved first: so the limits hold at every moment, for all callers together.
         if !self.reserve(key.hash, size) {
             return false;
         }
@@ -115,7 +115,7 @@ impl ResourceCache {
             expires,
             size,
         };
-        // It may have been invalidated or inserted by another task by now.
+        // Another task may have invalidated or inserted it by now.
         let (kept, gone) = match shard.lock().put(kept, *generation) {
             Ok(replaced) => (true, replaced),
             Err(Invalidated) => (false, Some(size)),
@@ -124,35 +124,35 @@ impl ResourceCache {
         kept
     }
 
-    /// Forgets a resource.
+    /// Removes a resource.
     pub fn invalidate(&self, server: &ServerName, uri: &str) {
         let hash = key::hash(server, uri, &self.hasher);
         let gone = self.shard(hash).lock().invalidate(hash);
         self.release(gone);
     }
 
-    /// Forgets all resources of a server: its lists changed, or it is a new connection.
+    /// Removes all resources of a server, after a change of its lists or a new connection.
     pub fn invalidate_server(&self, server: &ServerName) {
         self.invalidate_where(|key| key.server == *server);
     }
 
-    /// Forgets everything.
+    /// Removes all resources.
     pub fn clear(&self) {
         self.invalidate_where(|_| true);
     }
 
-    /// How many resources are kept, expired ones among them, and those that are being put there.
-    /// Never more than the cap: this is the counter that the cap is held by.
+    /// The number of cached resources, including expired ones and those being inserted. Never more than the limit: this
+    /// is the counter that enforces it.
     pub fn len(&self) -> usize {
         self.entries.load(Ordering::Relaxed)
     }
 
-    /// Whether nothing is kept.
+    /// Whether the cache is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// About how many bytes are kept.
+    /// The approximate number of cached bytes.
     pub fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
     }
@@ -169,7 +169,7 @@ impl ResourceCache {
         all.map(|shard| &shard.0)
     }
 
-    /// Until when a result is fresh: `None` if it is stale at once, `Some(None)` for ever.
+    /// The expiry of a result: `None` if it is immediately stale, `Some(None)` if it never expires.
     fn expiry(&self, result: &ReadResourceResult, now: Instant) -> Option<Option<Instant>> {
         let ttl = match result.ttl_ms {
             Some(ms) => {
@@ -182,8 +182,8 @@ impl ResourceCache {
         Some(now.checked_add(ttl))
     }
 
-    /// Makes room for one more entry of `size` bytes and takes it. Pushes out what was unused for
-    /// longest, of the entry's own shard first.
+    /// Reserves room for one more entry of `size` bytes. Evicts the least recently used entries, those of the entry's
+    /// own shard first.
     fn reserve(&self, hash: u64, size: usize) -> bool {
         if size > self.limits.bytes || self.limits.entries == 0 {
             return false;
@@ -192,7 +192,7 @@ impl ResourceCache {
             let mut shards = std::iter::once(self.shard(hash)).chain(self.all());
             match shards.find_map(|shard| shard.lock().pop_oldest()) {
                 Some(size) => self.release([size]),
-                // All the room is taken by writers about to put something there.
+                // All the room is reserved by writers that are about to insert.
                 None => std::thread::yield_now(),
             }
         }
@@ -231,7 +231,7 @@ impl ResourceCache {
     }
 }
 
-/// About how many bytes a result holds.
+/// The approximate size of a result in bytes.
 fn size(result: &ReadResourceResult) -> usize {
     let texts = result.contents.iter().map(|part| {
         let len = |text: &Option<String>| text.as_ref().map_or(0, String::len);

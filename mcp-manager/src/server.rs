@@ -1,4 +1,4 @@
-//! One server's states, as a pure machine: what happens goes in with the time, what to do comes out.
+//! The states of one server, as a pure state machine: inputs with their time go in, actions come out.
 
 pub(crate) mod connect;
 pub(crate) mod handle;
@@ -13,23 +13,23 @@ use std::time::Duration;
 
 use crate::server::schedule::{RetryPolicy, Schedule, Try};
 
-/// How many lists in a row may go unanswered, with nothing else under way, before the connection
-/// counts as lost.
+/// The number of consecutive lists that may go unanswered, with nothing else in flight, before the connection counts as
+/// lost.
 const SILENCES: u32 = 3;
 
 /// The state of a server.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum ServerState {
-    /// It shall not run: switched off in its configuration, or closed.
+    /// It must not run: it is disabled in its configuration, or was closed.
     Disabled,
-    /// It will be connected as soon as it is its turn.
+    /// It will be connected when it is its turn.
     Pending,
-    /// It is being started or reached, and asked what it offers.
+    /// It is being started or reached, and its lists are being requested.
     Connecting,
-    /// It works.
+    /// It is connected.
     Connected,
-    /// It is connected, but does not tell what it offers: what it offered last still counts.
+    /// It is connected, but its lists cannot be fetched: its last listing remains valid.
     Degraded,
     /// It requires authorization that has not been given yet.
     NeedsAuth,
@@ -37,17 +37,17 @@ pub enum ServerState {
     Reconnecting,
     /// It is not running because it is unused; the next call starts it.
     Idle,
-    /// All attempts failed; only a manual retry brings it back.
+    /// All attempts failed; only a manual retry restarts it.
     Failed,
 }
 
-/// The same, as coarsely as many interfaces show it.
+/// The state at the granularity of many user interfaces.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum Status {
     /// Not connected, as intended.
     Disconnected,
-    /// On its way.
+    /// Connecting.
     Connecting,
     /// Connected.
     Connected,
@@ -84,7 +84,7 @@ impl ServerState {
         }
     }
 
-    /// The coarse view.
+    /// The coarse status.
     pub fn status(self) -> Status {
         match self {
             Self::Disabled | Self::Idle => Status::Disconnected,
@@ -94,7 +94,7 @@ impl ServerState {
         }
     }
 
-    /// Whether there is a connection to make calls on.
+    /// Whether there is a connection for calls.
     pub fn is_connected(self) -> bool {
         self.status() == Status::Connected
     }
@@ -124,16 +124,16 @@ impl fmt::Display for Status {
     }
 }
 
-/// What happens to a server.
+/// An input of the state machine.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Input {
-    /// It may run again when it is needed.
+    /// It may run again on demand.
     Enable,
-    /// A caller needs it. Does not start a server that is disabled.
+    /// A caller needs it. Does not start a disabled server.
     Wanted,
-    /// It is to run, with a fresh count of attempts.
+    /// It must run, with a fresh count of attempts.
     Retry,
-    /// It is to stop.
+    /// It must stop.
     Stop,
     /// It is its turn to connect.
     Turn,
@@ -143,50 +143,50 @@ pub(crate) enum Input {
     Refused(Refusal),
     /// The connection ended by itself.
     Lost,
-    /// It sent its lists.
+    /// Its lists arrived.
     Listed,
-    /// It did not tell what it offers.
+    /// Its lists could not be fetched.
     ListFailed(ListFailure),
-    /// The wait for the next try is over.
+    /// The delay before the next attempt has expired.
     Due,
     /// It has been unused for the idle time.
     Unused,
 }
 
-/// Why a server could not be connected.
+/// The reason why a server could not be connected.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Refusal {
     /// Another attempt may help, after this time if given.
     Passing(Option<Duration>),
-    /// Another try will not help, unless it worked before.
+    /// Another attempt will not help, unless it worked before.
     Lasting,
     /// It requires authorization.
     Auth,
 }
 
-/// Why a server did not tell what it offers.
+/// The reason why a server's lists could not be fetched.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum ListFailure {
-    /// It answered, but not with a list; or it may be busy.
+    /// It answered without a list, or it may be busy.
     Answered,
-    /// It did not answer, though it had nothing else to do.
+    /// It did not answer, although nothing else was in flight.
     Silent,
     /// It requires authorization.
     Auth,
 }
 
-/// What to do.
+/// An action of the state machine.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Action {
-    /// Begin to connect. Try 0 is none: the first time.
+    /// Start to connect. Attempt 0 is the first connection, not a retry.
     Connect { attempt: u32 },
     /// Close the connection.
     Close,
-    /// A try worked.
+    /// An attempt worked.
     Reconnected { attempt: u32 },
-    /// A try did not work.
+    /// An attempt failed.
     TryFailed { attempt: u32 },
-    /// It has failed for good.
+    /// It has failed permanently.
     Removed,
 }
 
@@ -195,16 +195,16 @@ pub(crate) enum Action {
 pub(crate) struct Machine {
     state: ServerState,
     schedule: Schedule,
-    /// Which try the present one is.
+    /// The number of the current attempt.
     attempt: u32,
     due: Option<Duration>,
-    /// Whether it has ever worked since it last failed for good.
+    /// Whether it has ever worked since it last failed permanently.
     proven: bool,
     silences: u32,
 }
 
 impl Machine {
-    /// A server that is [`Disabled`](ServerState::Disabled) or [`Idle`](ServerState::Idle).
+    /// Creates a server that is [`Disabled`](ServerState::Disabled) or [`Idle`](ServerState::Idle).
     pub(crate) fn new(state: ServerState, policy: RetryPolicy, seed: u64) -> Self {
         Self {
             state,
@@ -220,7 +220,7 @@ impl Machine {
         self.state
     }
 
-    /// When [`Input::Due`] is due.
+    /// The time of [`Input::Due`].
     pub(crate) fn due(&self) -> Option<Duration> {
         self.due
     }
@@ -229,7 +229,7 @@ impl Machine {
         self.schedule.policy().tries()
     }
 
-    /// Something happened. What does not fit the state changes nothing: it comes too late.
+    /// Processes an input. An input that does not fit the state changes nothing: it is late.
     pub(crate) fn step(&mut self, input: Input, now: Duration) -> Vec<Action> {
         use ServerState::{
             Connected, Connecting, Degraded, Disabled, Failed, Idle, NeedsAuth, Pending,

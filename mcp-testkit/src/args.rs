@@ -27,7 +27,7 @@ usage: mcp-testkit (--stdio | --http | --sse) [options]
   --lifetime SECS    end after so long, whatever happens
 ";
 
-/// What to do.
+/// The command to run.
 #[derive(Debug)]
 pub(crate) enum Command {
     Help,
@@ -46,7 +46,7 @@ pub(crate) enum Command {
     Serve(Box<Serve>),
 }
 
-/// Which server to run.
+/// The server to run.
 #[derive(Debug)]
 pub(crate) struct Serve {
     pub(crate) shape: TransportKind,

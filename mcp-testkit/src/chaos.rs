@@ -1,21 +1,19 @@
-//! The chaos cases: what a client is asked to do against each misbehaving server, and what must
-//! come out.
+//! The chaos cases: the client's task for each misbehaving server, and the expected outcome.
 //!
-//! `mcp-testkit chaos --driver PROGRAM` runs them all against a client on Linux: it starts the
-//! program once a case as
+//! `mcp-testkit chaos --driver PROGRAM` runs them all against a client on Linux. For each case it starts the program as
 //!
 //! ```text
 //! PROGRAM (stdio|http|sse) CASE -- (SERVER COMMAND… | URL)
 //! ```
 //!
-//! with these variables, which are all it has to know:
+//! with these variables, which tell it everything it needs:
 //!
 //! | variable | meaning |
 //! |---|---|
-//! | `HOSTILE_PLAN` | what to do, see [`Plan`] |
+//! | `HOSTILE_PLAN` | the task, see [`Plan`] |
 //! | `HOSTILE_TIMEOUT_MS` | the time-out to configure, for connecting and for each request |
-//! | `HOSTILE_BEARER` | over HTTP, send `Authorization: Bearer` with this |
-//! | `HOSTILE_API_KEY` | over HTTP, send `X-Api-Key` with this |
+//! | `HOSTILE_BEARER` | over HTTP, the token to send as `Authorization: Bearer` |
+//! | `HOSTILE_API_KEY` | over HTTP, the value to send as `X-Api-Key` |
 //!
 //! The program prints one line of JSON, closes its connection, and exits by itself with status 0:
 //!
@@ -25,8 +23,8 @@
 //! {"unsupported": "…"}                    the case is left out
 //! ```
 //!
-//! Judged are the outcome, the time to it, the way the process ended, its peak memory, processes
-//! left behind, what the server saw, and secrets that reached another origin.
+//! The judge checks the outcome, its latency, the way the process ended, its peak memory, processes left behind, what
+//! the server saw, and secrets sent to another origin.
 
 mod case;
 mod check;
@@ -48,5 +46,5 @@ pub fn cases() -> Vec<Case> {
     table::all()
 }
 
-/// What a driver sends as its bearer token and API key, and what must reach no other origin.
+/// The driver's bearer token and API key, which must not reach any other origin.
 pub const SECRET: &str = "s3cr3t-2b8f0c71d9";

@@ -1,14 +1,14 @@
-//! The two protocol eras and the three shapes of connection.
+//! The two protocol eras and the three kinds of connection.
 
 use std::fmt;
 
-/// The protocol's two ways of talking.
+/// The two eras of the protocol.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum Era {
     /// 2024-11-05 to 2025-11-25: `initialize`, sessions, requests in both directions.
     Legacy,
-    /// 2026-07-28: every request stands alone and says which revision it speaks.
+    /// 2026-07-28: every request is self-contained and names its revision.
     Modern,
 }
 
@@ -21,11 +21,11 @@ impl fmt::Display for Era {
     }
 }
 
-/// How a client reaches a server.
+/// The connection between a client and a server.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum TransportKind {
-    /// One line of JSON a message, over a pair of byte streams.
+    /// One line of JSON per message, over a pair of byte streams.
     Stdio,
     /// Streamable HTTP.
     Http,

@@ -1,4 +1,4 @@
-//! The named ways to misbehave.
+//! Faults: named kinds of misbehaviour.
 
 mod http;
 mod line;
@@ -16,10 +16,10 @@ pub(crate) use twist::{Asked, Twist};
 use crate::wire::Style;
 use crate::{Script, TransportKind};
 
-/// One named way to misbehave.
+/// A named kind of misbehaviour.
 ///
-/// Faults of messages fit every shape of connection and both eras; faults of bytes, processes and
-/// HTTP fit the shape they are about. `mcp-testkit faults` lists them all.
+/// Message faults work with every kind of connection and both eras; faults of bytes, processes and HTTP work with their
+/// own kind. `mcp-testkit faults` lists them all.
 ///
 /// ```
 /// use mcp_testkit::{Fault, TransportKind};
@@ -35,20 +35,20 @@ pub struct Fault {
     pub(crate) kind: Kind,
 }
 
-/// Where a fault takes hold.
+/// The place where a fault applies.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
-    /// In what the server offers; the protocol is kept.
+    /// The server's features; the protocol is respected.
     Script(fn(Script) -> Script),
-    /// In the answers to some requests.
+    /// The responses to some requests.
     Twist(Twist),
-    /// In a request of the server's own.
+    /// A request from the server.
     Question(Question),
-    /// In the bytes of lines, or in the life of the process.
+    /// The bytes of lines, or the life of the process.
     Lines(Style, LineFn),
-    /// In HTTP, while speaking Streamable HTTP.
+    /// HTTP, with Streamable HTTP.
     Http(On, HttpFn),
-    /// In HTTP, while speaking HTTP+SSE.
+    /// HTTP, with HTTP+SSE.
     Sse(On, HttpFn),
 }
 
@@ -57,7 +57,7 @@ impl Fault {
         Self { name, about, kind }
     }
 
-    /// All of them, grouped by what they are about.
+    /// All faults, grouped by subject.
     pub fn all() -> impl Iterator<Item = Self> {
         let groups = [
             message::all(),
@@ -68,7 +68,7 @@ impl Fault {
         groups.into_iter().flatten()
     }
 
-    /// The one of this name.
+    /// The fault of this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::all().find(|fault| fault.name == name)
@@ -80,13 +80,13 @@ impl Fault {
         self.name
     }
 
-    /// What the server does.
+    /// A description of what the server does.
     #[must_use]
     pub fn about(&self) -> &'static str {
         self.about
     }
 
-    /// Whether a server of this shape can have it.
+    /// Whether a server with this kind of connection can have it.
     #[must_use]
     pub fn fits(&self, shape: TransportKind) -> bool {
         match self.kind {

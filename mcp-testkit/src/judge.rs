@@ -1,7 +1,7 @@
 //! `mcp-testkit chaos`: runs a client against every case and judges it.
 //!
-//! Each case runs under its own process, which adopts whatever the client leaves behind
-//! (Linux: `PR_SET_CHILD_SUBREAPER`), so that cases can run side by side.
+//! Each case runs under its own process, which adopts everything the client leaves behind (Linux:
+//! `PR_SET_CHILD_SUBREAPER`), so that cases can run concurrently.
 
 mod client;
 mod one;
@@ -19,14 +19,14 @@ use mcp_testkit::chaos::{Case, cases};
 
 use row::Row;
 
-/// What to run.
+/// The cases to run, and how.
 #[derive(Debug)]
 pub(crate) struct Chaos {
     /// The client: a program and its arguments.
     pub(crate) driver: String,
-    /// Patterns of names, `*` standing for anything, joined by commas.
+    /// Patterns of names, joined by commas, in which `*` stands for any text.
     pub(crate) only: Option<String>,
-    /// How many cases run at once.
+    /// The number of cases that run at once.
     pub(crate) jobs: usize,
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn run_one(name: &str, driver: &str) -> Result<ExitCode, String> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs the cases, several at once, and hands over each row in the table's order.
+/// Runs the cases, several at once, and passes on each row in the table's order.
 fn each_row(selected: &[Case], chaos: &Chaos, mut hand_over: impl FnMut(&Row)) {
     let next = AtomicUsize::new(0);
     let (finished, rows) = mpsc::sync_channel(chaos.jobs.max(1));
@@ -120,7 +120,7 @@ fn apart(case: &Case, driver: &str) -> Row {
         let stdout = child.stdout.take();
         thread::spawn(move || {
             let text = stdout.map(std::io::read_to_string);
-            // The other side may have closed.
+            // The receiver may be closed.
             let _ = printed.send(text);
         });
         let text = wait.recv_timeout(case.exit_within + Duration::from_secs(30));
@@ -143,7 +143,7 @@ fn select(only: Option<&str>) -> Vec<Case> {
     selected
 }
 
-/// Whether a name fits a pattern. A pattern without `*` and `/` fits anywhere in the name.
+/// Whether a name matches a pattern. A pattern without `*` and `/` matches anywhere in the name.
 fn fits(pattern: &str, name: &str) -> bool {
     if !pattern.contains(['*', '/']) {
         return name.contains(pattern);

@@ -1,4 +1,4 @@
-//! What a server saw, in order, for tests to ask about.
+//! The log of what a server saw, in order, for assertions in tests.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -13,12 +13,12 @@ use tokio::sync::Notify;
 
 use crate::Refusal;
 
-/// Default number of events kept; later ones are dropped.
+/// The default number of events kept; later ones are dropped.
 const MAX_EVENTS: usize = 100_000;
 /// Messages longer than this are logged without their params or result.
 const MAX_MESSAGE: usize = 64 << 10;
 
-/// Everything a server saw, in the order it saw it. A cheap handle: clones share one log.
+/// Everything a server saw, in order. A cheap handle: clones share one log.
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -40,17 +40,17 @@ struct Inner {
     grown: Notify,
 }
 
-/// One thing a server saw or did.
+/// An event that a server saw or caused.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Event {
     /// Milliseconds since the server started.
     pub at_ms: f64,
-    /// What it was.
+    /// The event.
     #[serde(flatten)]
     pub seen: Seen,
 }
 
-/// What a server can see or do.
+/// What a server can see or cause.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(
     tag = "seen",
@@ -68,16 +68,16 @@ pub enum Seen {
     },
     /// A TCP connection was accepted.
     Connected {
-        /// Which origin accepted it.
+        /// The origin that accepted it.
         origin: Origin,
         /// Its number, from 1.
         connection: u64,
     },
     /// An HTTP request arrived.
     Http {
-        /// Which origin got it.
+        /// The origin that received it.
         origin: Origin,
-        /// The connection it came on.
+        /// The connection it arrived on.
         connection: u64,
         /// `POST`, `GET`, `DELETE`.
         method: String,
@@ -90,25 +90,25 @@ pub enum Seen {
     },
     /// A JSON-RPC message arrived.
     Message {
-        /// Which origin got it.
+        /// The origin that received it.
         origin: Origin,
-        /// The message; without params and result if it was very long.
+        /// The message, without params and result if it was very long.
         message: Value,
         /// Its length.
         bytes: usize,
     },
-    /// The server refused a message: the client broke a rule.
+    /// The server rejected a message: the client violated a rule.
     Refused {
         /// The JSON-RPC error code.
         code: i64,
         /// The error message.
         message: String,
     },
-    /// The client answered a request of the server's, or did not in time.
+    /// The client answered a request of the server, or did not in time.
     Answered {
-        /// What it was asked.
+        /// The method of the request.
         method: String,
-        /// The answer: its result, or its error. `None` if none came.
+        /// The response: its result or its error. `None` if none arrived.
         answer: Option<Value>,
     },
     /// The client cancelled a request that was still running.
@@ -123,21 +123,21 @@ pub enum Seen {
     },
     /// A signal arrived at the server's process.
     Signal {
-        /// Its name, `SIGTERM` for one.
+        /// Its name, such as `SIGTERM`.
         name: String,
     },
     /// The client closed its end.
     Eof,
-    /// A point that a fault reached.
+    /// A milestone that a fault reached.
     Milestone {
-        /// The point's name.
+        /// The milestone's name.
         name: String,
         /// A number that belongs to it.
         number: u64,
     },
 }
 
-/// Which of a server's listening ports saw something.
+/// The server's listening port of an event.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -155,19 +155,19 @@ impl Default for Log {
 }
 
 impl Log {
-    /// An empty log.
+    /// Creates an empty log.
     #[must_use]
     pub fn new() -> Self {
         Self::keeping(MAX_EVENTS)
     }
 
-    /// A log of the first `count` events only, for long-lived servers.
+    /// Creates a log of the first `count` events only, for long-lived servers.
     #[must_use]
     pub fn keeping(count: usize) -> Self {
         Self::with(count, None)
     }
 
-    /// A log that also appends each event to a file, a line of JSON each.
+    /// Creates a log that also appends each event to a file, as a line of JSON.
     pub fn to_file(path: &Path) -> io::Result<Self> {
         let file = File::options().append(true).create(true).open(path)?;
         Ok(Self::with(MAX_EVENTS, Some(file)))
@@ -213,14 +213,14 @@ impl Log {
         found
     }
 
-    /// The first event that fits, waiting for it if it has not happened yet.
+    /// The first matching event; waits for it if it has not happened yet.
     pub async fn wait_for(&self, fits: impl Fn(&Event) -> bool) -> Event {
         let mut at = 0;
         loop {
             let grown = self.inner.grown.notified();
             tokio::pin!(grown);
             grown.as_mut().enable();
-            // Not under the lock: what fits may depend on the log.
+            // Not under the lock: the predicate may read the log.
             while let Some(event) = self.event(at) {
                 if fits(&event) {
                     return event;
@@ -235,7 +235,7 @@ impl Log {
         self.inner.events.lock().get(at).cloned()
     }
 
-    /// The first message with this method, waiting for it if it has not arrived yet.
+    /// The first message with this method; waits for it if it has not arrived yet.
     pub async fn wait_for_method(&self, method: &str) -> Value {
         let event = self
             .wait_for(|event| match &event.seen {

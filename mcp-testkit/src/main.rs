@@ -67,7 +67,7 @@ fn run() -> Result<ExitCode, String> {
     }
 }
 
-/// Serves until the client or a signal ends it; gives the exit status.
+/// Serves until the client or a signal ends it; returns the exit status.
 async fn start(serve: Serve) -> Result<i32, String> {
     let explain = |error: &dyn std::error::Error| match error.source() {
         Some(source) => format!("{error}: {source}"),

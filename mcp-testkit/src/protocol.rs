@@ -1,4 +1,4 @@
-//! The protocol as a well-behaved server speaks it, in both eras, apart from how bytes travel.
+//! The protocol of a well-behaved server, in both eras, independent of the transport.
 
 mod call;
 mod dialect;

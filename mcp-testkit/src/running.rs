@@ -1,4 +1,4 @@
-//! A server that runs.
+//! A running server.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::protocol::{Change, World};
 use crate::wire::Site;
 use crate::{Log, Script};
 
-/// A running server. Dropping it ends the server at once; [`Running::shutdown`] ends it in order.
+/// A running server. Dropping it ends the server at once; [`Running::shutdown`] ends it normally.
 #[derive(Debug)]
 pub struct Running {
     pub(crate) world: Arc<World>,
@@ -18,7 +18,7 @@ pub struct Running {
 }
 
 impl Running {
-    /// Where clients connect to; empty for a server on a pipe.
+    /// The URL for clients; empty for a server on a pipe.
     #[must_use]
     pub fn url(&self) -> String {
         self.sites
@@ -27,34 +27,34 @@ impl Running {
             .unwrap_or_default()
     }
 
-    /// The other origin, that redirects and forged endpoints point to; empty for a server on a pipe.
+    /// The other origin, to which redirects and forged endpoints point; empty for a server on a pipe.
     #[must_use]
     pub fn second_url(&self) -> String {
         self.sites.get(1).map(|site| site.url()).unwrap_or_default()
     }
 
-    /// What the server saw so far.
+    /// The log of what the server has seen so far.
     #[must_use]
     pub fn log(&self) -> &Log {
         &self.world.log
     }
 
-    /// Changes what the server offers, without telling anyone.
+    /// Changes the server's script without notifying clients.
     pub fn edit(&self, edit: impl FnOnce(Script) -> Script) {
         self.world.edit(edit);
     }
 
-    /// Tells clients that a list changed: `tools`, `prompts` or `resources`.
+    /// Notifies clients that a list changed: `tools`, `prompts` or `resources`.
     pub fn list_changed(&self, list: &str) {
         self.world.announce(Change::List(list));
     }
 
-    /// Tells clients that subscribed to it that a resource changed.
+    /// Notifies subscribed clients that a resource changed.
     pub fn resource_updated(&self, uri: &str) {
         self.world.announce(Change::Resource(uri));
     }
 
-    /// Sends any notification to every client that listens for anything.
+    /// Sends any notification to every client with any subscription.
     pub fn notify(&self, method: &str, params: Value) {
         self.world.announce(Change::Other(method, &params));
     }
@@ -66,20 +66,19 @@ impl Running {
         }
     }
 
-    /// Forgets every session: clients get 404 from now on (Streamable HTTP).
+    /// Drops every session: clients get 404 from now on (Streamable HTTP).
     pub fn forget_sessions(&self) {
         for site in &self.sites {
             site.sessions.lock().clear();
         }
     }
 
-    /// Returns once a tool has ended the server ([`Step::Exit`](crate::Step::Exit)); gives the exit
-    /// status.
+    /// Returns the exit status once a tool has ended the server ([`Step::Exit`](crate::Step::Exit)).
     pub async fn exited(&self) -> i32 {
         self.world.exited().await
     }
 
-    /// Ends all streams in order, then the server.
+    /// Ends all streams normally, then the server.
     pub async fn shutdown(mut self) {
         self.world.stop();
         for task in std::mem::take(&mut self.tasks) {

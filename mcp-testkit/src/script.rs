@@ -1,4 +1,4 @@
-//! The script of a well-behaved server: what it offers, and how it talks.
+//! The script of a well-behaved server: its features and its behaviour.
 
 mod ask;
 mod edit;
@@ -22,11 +22,11 @@ pub use tool::{Called, Refusal, Step, TaskSupport, Tool};
 
 use crate::Era;
 
-/// What a well-behaved server offers and how it talks: tools, resources, prompts, eras, paging,
-/// sessions, JSON or SSE replies.
+/// The features and the behaviour of a well-behaved server: tools, resources, prompts, eras, paging, sessions, JSON or
+/// SSE replies.
 ///
-/// [`Script::standard`] offers one of everything; [`Script::minimal`] only `echo` and `slow`;
-/// [`Script::empty`] nothing, for tests that say all of it themselves.
+/// [`Script::standard`] has one of everything; [`Script::minimal`] only `echo` and `slow`; [`Script::empty`] nothing,
+/// for tests that define everything themselves.
 ///
 /// ```
 /// use mcp_testkit::{Era, Script, Tool};
@@ -60,17 +60,17 @@ pub struct Script {
     methods: Vec<Method>,
 }
 
-/// How requests are answered over Streamable HTTP.
+/// The form of responses over Streamable HTTP.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Replies {
-    /// As a JSON body, unless something has to be sent before the answer.
+    /// A JSON body, unless something has to be sent before the response.
     Json,
-    /// Always as an event stream.
+    /// Always an event stream.
     Sse,
 }
 
-/// Resumable event streams: every event has an id, and a lost stream goes on where it ended.
+/// Resumable event streams: every event has an id, and a lost stream continues where it ended.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Polling {
     pub(crate) retry: Option<Duration>,
@@ -78,20 +78,20 @@ pub struct Polling {
 }
 
 impl Polling {
-    /// Resumable streams that stay open until the answer.
+    /// Resumable streams that stay open until the response.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Tells clients to wait this long before they come back.
+    /// Sets the delay before clients reconnect.
     #[must_use]
     pub fn with_retry(mut self, retry: Duration) -> Self {
         self.retry = Some(retry);
         self
     }
 
-    /// Ends each request's stream after its first, empty event: the client has to come back.
+    /// Ends each request's stream after its first, empty event: the client has to reconnect.
     #[must_use]
     pub fn hanging_up(mut self) -> Self {
         self.hang_up = true;
@@ -100,7 +100,7 @@ impl Polling {
 }
 
 impl Script {
-    /// A server that offers nothing.
+    /// A server without features.
     #[must_use]
     pub fn empty() -> Self {
         Self {
@@ -127,7 +127,7 @@ impl Script {
         }
     }
 
-    /// Only `echo` and `slow`, as the chaos cases use them.
+    /// A server with only `echo` and `slow`, as used by the chaos cases.
     #[must_use]
     pub fn minimal() -> Self {
         Self::empty()
@@ -135,7 +135,7 @@ impl Script {
             .with_tool(stock::slow())
     }
 
-    /// One of everything; see the crate's README for the list.
+    /// A server with one of everything; see the crate's README for the list.
     #[must_use]
     pub fn standard() -> Self {
         stock::standard()
@@ -148,28 +148,28 @@ impl Script {
         self
     }
 
-    /// Accepts these legacy revisions only, the last one being its counter-offer.
+    /// Accepts only these legacy revisions; the last one is its counter-offer.
     #[must_use]
     pub fn with_revisions(mut self, revisions: &[Revision]) -> Self {
         self.revisions = revisions.to_vec();
         self
     }
 
-    /// Tells clients that it is this server: name, title, version.
+    /// Sets the server's info: name, title, version.
     #[must_use]
     pub fn with_info(mut self, name: &str, title: &str, version: &str) -> Self {
         self.info = json!({"name": name, "title": title, "version": version});
         self
     }
 
-    /// Tells clients how to use the server.
+    /// Sets the server's instructions.
     #[must_use]
     pub fn with_instructions(mut self, text: impl Into<String>) -> Self {
         self.instructions = Some(text.into());
         self
     }
 
-    /// Offers one more tool; it replaces one of the same name.
+    /// Adds a tool; it replaces one of the same name.
     #[must_use]
     pub fn with_tool(mut self, tool: Tool) -> Self {
         self.tools.retain(|old| old.name() != tool.name());
@@ -177,14 +177,14 @@ impl Script {
         self
     }
 
-    /// Offers `count` generated tools more, `tool_0000` and on, each with a schema of realistic size.
+    /// Adds `count` generated tools, from `tool_0000`, each with a schema of realistic size.
     #[must_use]
     pub fn with_generated_tools(mut self, count: usize) -> Self {
         self.tools.extend((0..count).map(stock::generated));
         self
     }
 
-    /// Offers one more resource; it replaces one of the same URI.
+    /// Adds a resource; it replaces one of the same URI.
     #[must_use]
     pub fn with_resource(mut self, resource: Resource) -> Self {
         self.resources.retain(|old| old.uri() != resource.uri());
@@ -192,28 +192,28 @@ impl Script {
         self
     }
 
-    /// Offers one more resource template, as it is to be listed.
+    /// Adds a resource template, in its listed form.
     #[must_use]
     pub fn with_template(mut self, template: Value) -> Self {
         self.templates.push(template);
         self
     }
 
-    /// Offers one more prompt.
+    /// Adds a prompt.
     #[must_use]
     pub fn with_prompt(mut self, prompt: Prompt) -> Self {
         self.prompts.push(prompt);
         self
     }
 
-    /// Lists at most this many items a page.
+    /// Sets the maximum number of items per page.
     #[must_use]
     pub fn with_page_size(mut self, items: usize) -> Self {
         self.page_size = Some(items.max(1));
         self
     }
 
-    /// Answers requests over Streamable HTTP so.
+    /// Sets the form of responses over Streamable HTTP.
     #[must_use]
     pub fn with_replies(mut self, replies: Replies) -> Self {
         self.replies = replies;
@@ -227,22 +227,21 @@ impl Script {
         self
     }
 
-    /// Assigns this session id, always the same.
+    /// Assigns always this session id.
     #[must_use]
     pub fn with_session_id(mut self, id: impl Into<String>) -> Self {
         self.session_id = Some(id.into());
         self
     }
 
-    /// Refuses the standalone GET stream with 405.
+    /// Rejects the standalone GET stream with 405.
     #[must_use]
     pub fn without_get_stream(mut self) -> Self {
         self.get_stream = false;
         self
     }
 
-    /// Sends its own requests on the standalone GET stream only, not on the stream of the call
-    /// that caused them.
+    /// Sends its own requests only on the standalone GET stream, not on the stream of the call that caused them.
     #[must_use]
     pub fn asking_on_get(mut self) -> Self {
         self.asks_on_get = true;
@@ -256,14 +255,14 @@ impl Script {
         self
     }
 
-    /// Tells clients to poll tasks at this interval.
+    /// Sets the interval at which clients poll tasks.
     #[must_use]
     pub fn with_task_poll(mut self, interval: Duration) -> Self {
         self.task_poll = interval;
         self
     }
 
-    /// Lets clients cache lists and reads for this long (modern era).
+    /// Sets the TTL of lists and reads (modern era).
     #[must_use]
     pub fn with_ttl(mut self, ttl: Duration) -> Self {
         self.ttl = ttl;

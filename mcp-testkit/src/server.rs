@@ -1,4 +1,4 @@
-//! A server before it runs.
+//! A server that has not started yet.
 
 use std::fmt;
 use std::io;
@@ -14,10 +14,10 @@ use crate::protocol::World;
 use crate::wire::{Lines, Place, Site, Style, stdio};
 use crate::{Fault, Running, Script, TransportKind};
 
-/// Bytes in each direction of a pipe.
+/// The capacity of a pipe in each direction, in bytes.
 const PIPE: usize = 64 << 10;
 
-/// A server to be started: a [`Script`], perhaps a [`Fault`], and where to log.
+/// A server to start: a [`Script`], an optional [`Fault`], and a log.
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -35,17 +35,17 @@ pub struct Server {
     port: u16,
 }
 
-/// Why a server did not start.
+/// The reason why a server did not start.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {
     /// No port could be opened on the loopback address.
     Listen(io::Error),
-    /// The fault is about another shape of connection.
+    /// The fault does not apply to this kind of connection.
     Fault {
         /// The fault.
         fault: Fault,
-        /// The shape that was to be served.
+        /// The kind of connection.
         shape: TransportKind,
     },
 }
@@ -71,7 +71,7 @@ impl std::error::Error for StartError {
 }
 
 impl Server {
-    /// A well-behaved server of this script.
+    /// Creates a well-behaved server with this script.
     #[must_use]
     pub fn new(script: Script) -> Self {
         Self {
@@ -82,14 +82,14 @@ impl Server {
         }
     }
 
-    /// Misbehaves in this way.
+    /// Sets the server's fault.
     #[must_use]
     pub fn with_fault(mut self, fault: Fault) -> Self {
         self.fault = Some(fault);
         self
     }
 
-    /// Logs here.
+    /// Sets the log.
     #[must_use]
     pub fn with_log(mut self, log: Log) -> Self {
         self.log = log;
@@ -137,7 +137,7 @@ impl Server {
         }
     }
 
-    /// Serves lines over an in-memory pipe; the stream is the client's end of it.
+    /// Serves lines over an in-memory pipe; returns the client's end of the stream.
     ///
     /// Must be called inside a tokio runtime.
     pub fn pipe(self) -> Result<(DuplexStream, Running), StartError> {
@@ -158,7 +158,7 @@ impl Server {
 
     /// Serves lines on this process's standard input and output until the client closes.
     ///
-    /// Gives the status that the process should exit with.
+    /// Returns the status that the process should exit with.
     pub async fn serve_stdio(self) -> Result<i32, StartError> {
         let world = self.world(TransportKind::Stdio)?;
         world.log.record(Seen::Started {
@@ -216,7 +216,7 @@ where
             Some(life) => life(&mut lines).await,
             None => lines.serve().await.map(|()| End::Closed),
         };
-        // What has been answered is still written; what still runs is not waited for.
+        // Completed responses are still written; running requests are not waited for.
         if let Ok(End::Closed) = end {
             lines.out.flush().await;
         }

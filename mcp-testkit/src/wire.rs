@@ -1,4 +1,4 @@
-//! How bytes travel: lines, HTTP/1.1 written by hand, event streams.
+//! Transports: lines, hand-written HTTP/1.1, event streams.
 
 mod conn;
 pub(crate) mod gzip;

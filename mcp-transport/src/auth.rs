@@ -1,5 +1,4 @@
-//! Credentials for HTTP requests: a provider that is asked before every request and learns of every
-//! refusal.
+//! Credentials for HTTP requests: a provider that is called before every request and after every refusal.
 
 use std::fmt::Debug;
 
@@ -9,25 +8,24 @@ use crate::{BoxError, Secret};
 
 /// Supplies the credentials of HTTP requests.
 ///
-/// Called for **every** request, so that a token can be refreshed or a request signed. The transport
-/// knows nothing of OAuth: an implementation is free to open a browser in
-/// [`challenged`](Self::challenged).
+/// It is called for **every** request, so that a token can be refreshed or a request signed. The transport does not
+/// depend on OAuth: an implementation may open a browser in [`challenged`](Self::challenged).
 #[async_trait]
 pub trait AuthProvider: Debug + Send + Sync {
     /// Headers to add to this request. They never leave the server's origin.
     async fn headers(&self, request: &AuthRequest<'_>) -> Result<Vec<(String, Secret)>, BoxError>;
 
-    /// The server refused a request with 401, or with 403 and a challenge.
+    /// The server rejected a request with 401, or with 403 and a challenge.
     ///
-    /// May take long (a person may have to log in). Concurrent refusals call it concurrently;
-    /// [`Challenge::sent`] shows whether the refused credentials are still the current ones. An error
-    /// fails the request and is shown to the user.
+    /// This may take long, because a person may have to log in. Concurrent refusals call it concurrently;
+    /// [`Challenge::sent`] shows whether the rejected credentials are still the current ones. An error fails the
+    /// request and is shown to the user.
     async fn challenged(&self, challenge: &Challenge<'_>) -> Result<AuthVerdict, BoxError> {
         let _ = challenge;
         Ok(AuthVerdict::Fail)
     }
 
-    /// A response arrived, whatever its status: a chance to note a nonce. Called before
+    /// A response arrived, with any status: the provider can record a nonce. Called before
     /// [`challenged`](Self::challenged) for the same response.
     fn observed(&self, request: &AuthRequest<'_>, headers: &[(&str, &str)]) {
         let _ = (request, headers);
@@ -46,30 +44,30 @@ pub struct AuthRequest<'a> {
     pub server: &'a str,
 }
 
-/// A refused request.
+/// A rejected request.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Challenge<'a> {
-    /// The refused request.
+    /// The rejected request.
     pub request: AuthRequest<'a>,
     /// 401 or 403.
     pub status: u16,
     /// Every `WWW-Authenticate` header, in order.
     pub www_authenticate: &'a [String],
-    /// The headers this provider supplied for the refused request.
+    /// The headers this provider supplied for the rejected request.
     pub sent: &'a [(String, Secret)],
-    /// How often this request has been refused, including this time.
+    /// The number of refusals of this request, including this one.
     pub attempt: u32,
 }
 
-/// What to do after a refusal.
+/// The action after a refusal.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum AuthVerdict {
     /// The credentials have changed: get the headers again and repeat the request, within the
     /// transport's limit of attempts.
     Retry,
-    /// Nothing can be done: fail the request with its status.
+    /// Fail the request with its status.
     Fail,
 }
 
@@ -91,7 +89,7 @@ pub struct StaticTokenAuth {
 }
 
 impl StaticTokenAuth {
-    /// `token` without the word `Bearer`.
+    /// Creates a provider for `token`, without the word `Bearer`.
     pub fn new(token: impl Into<String>) -> Self {
         Self {
             token: Secret::new(token),
@@ -137,14 +135,14 @@ impl<'a> Challenge<'a> {
         self
     }
 
-    /// Adds the refused credentials.
+    /// Adds the rejected credentials.
     #[must_use]
     pub fn with_sent(mut self, sent: &'a [(String, Secret)]) -> Self {
         self.sent = sent;
         self
     }
 
-    /// Sets how often the request has been refused.
+    /// Sets the number of refusals of the request.
     #[must_use]
     pub fn with_attempt(mut self, attempt: u32) -> Self {
         self.attempt = attempt;

@@ -1,8 +1,8 @@
 //! Streamable HTTP, both eras in one transport.
 //!
-//! Up to 2025-11-25 a server may assign a session id, send unsolicited messages on a GET stream and
-//! support resumption of broken streams. From 2026-07-28 on every POST is self-contained. The revision
-//! of each message decides, so that both eras can be tried on one transport.
+//! Up to 2025-11-25 a server may assign a session id, send unsolicited messages on a GET stream and support resumption
+//! of broken streams. From 2026-07-28 on every POST is self-contained. The transport decides by the revision of each
+//! message, so that both eras can be tried on one transport.
 
 mod body;
 mod body_budget;
@@ -36,7 +36,7 @@ pub use transport::HttpTransport;
 pub(crate) use events::EventStream;
 pub(crate) use exchange::{Exchange, HttpRequest};
 
-// What HTTP+SSE shares.
+// Shared with HTTP+SSE.
 #[cfg(feature = "sse")]
 pub(crate) use {
     body::Pace,

@@ -1,23 +1,23 @@
-//! Line framing as a pure machine: push bytes in, pull lines out.
+//! Line framing as a pure state machine: push bytes in, pull lines out.
 
 use std::fmt;
 
 use memchr::memchr;
 
-/// How many bytes a read should be able to take at once.
+/// The room for a single read.
 const READ: usize = 64 * 1024;
-/// Lines of at least this size leave the machine with its buffer instead of being copied.
+/// Lines of at least this size take the framer's buffer with them instead of being copied.
 const LARGE: usize = 32 * 1024;
-/// How much of an oversized line is kept.
+/// The part of an oversized line that is kept.
 const HEAD: usize = 4 * 1024;
 /// How many times the limit of one line is discarded before the stream is abandoned.
 const DISCARD_FACTOR: usize = 16;
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
-/// Cuts a byte stream into lines.
+/// Splits a byte stream into lines.
 ///
-/// A line ends with LF; one CR before it belongs to the line end. Blank lines are skipped, and so
-/// is one byte order mark at the very start. How the stream was cut into chunks never matters.
+/// A line ends with LF; one CR before it belongs to the line ending. Blank lines are skipped, and so is one byte order
+/// mark at the very start. The chunk boundaries never matter.
 ///
 /// ```
 /// use mcp_transport::{Line, LineFramer};
@@ -36,7 +36,7 @@ pub struct LineFramer {
     start: usize,
     scanned: usize,
     limit: usize,
-    /// The size of the last large line: the next one may well be as large.
+    /// The size of the last large line: the next one is likely as large.
     large: usize,
     state: State,
     finished: bool,
@@ -44,31 +44,31 @@ pub struct LineFramer {
 
 #[derive(Debug)]
 enum State {
-    /// Nothing has been read: a byte order mark may come.
+    /// Nothing has been read: a byte order mark may follow.
     Fresh,
     Lines,
     /// Inside an oversized line, this many bytes past its report.
     Discarding(usize),
-    /// The current line does not end: nothing more is yielded.
+    /// The line exceeded the limit 16 times over: nothing more is yielded.
     Abandoned,
 }
 
-/// What a [`LineFramer`] yields.
+/// The output of [`LineFramer`].
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Line {
-    /// A line within the limit, without its end. Never blank.
+    /// A line within the limit, without its line ending. Never blank.
     Whole(Vec<u8>),
-    /// A line over the limit. The rest of it is discarded as it arrives.
+    /// A line over the limit. The remainder is discarded as it arrives.
     TooLarge {
         /// Its first 4 KiB, or as many as the limit allows.
         head: Vec<u8>,
     },
-    /// The oversized line went on for 16 times the limit: the framer yields nothing more.
+    /// The oversized line exceeded the limit 16 times over: the framer yields nothing more.
     Endless,
 }
 
-/// Content is not shown.
+/// Does not print the content.
 impl fmt::Debug for LineFramer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LineFramer")
@@ -80,7 +80,7 @@ impl fmt::Debug for LineFramer {
 }
 
 impl LineFramer {
-    /// Cuts lines of up to `limit` bytes.
+    /// Creates a framer for lines of up to `limit` bytes.
     pub fn new(limit: usize) -> Self {
         Self {
             buffer: Vec::new(),
@@ -103,8 +103,8 @@ impl LineFramer {
         self.room().extend_from_slice(bytes);
     }
 
-    /// The buffer, with room for a large read, for readers that append to it directly. Bytes already
-    /// in it must not be changed.
+    /// The buffer, with room for a large read, for readers that append to it directly. Bytes already in it must not be
+    /// changed.
     pub fn room(&mut self) -> &mut Vec<u8> {
         if self.start > 0 {
             self.buffer.drain(..self.start);
@@ -119,7 +119,7 @@ impl LineFramer {
         &mut self.buffer
     }
 
-    /// Ends the stream: what is left counts as a line.
+    /// Ends the stream: the remaining bytes count as a line.
     pub fn finish(&mut self) {
         self.finished = true;
     }
@@ -191,7 +191,7 @@ impl LineFramer {
         true
     }
 
-    /// The place of the next newline. Looks at every byte once, however often it is called.
+    /// The position of the next newline. Scans every byte once, however often it is called.
     fn line_end(&mut self) -> Option<usize> {
         let found = memchr(b'\n', self.buffer.get(self.scanned..)?);
         match found {
@@ -205,7 +205,7 @@ impl LineFramer {
     fn refuse(&mut self) -> Line {
         let line = self.buffer.get(self.start..).unwrap_or_default();
         let head = line.get(..HEAD.min(self.limit)).unwrap_or(line).to_vec();
-        // What counts from here is the excess over the limit, wherever the chunks were cut.
+        // From here on the excess over the limit is counted, wherever the chunks were cut.
         self.state = State::Discarding(0);
         self.start += self.limit;
         Line::TooLarge { head }

@@ -1,4 +1,4 @@
-//! A connected pair in memory: the transport of built-in servers, tests and examples.
+//! A connected in-memory pair: the transport of built-in servers, tests and examples.
 //!
 //! ```
 //! use mcp_transport::{Incoming, Outgoing, Transport, memory};
@@ -28,18 +28,18 @@ use crate::{
     TransportKind,
 };
 
-/// How many messages a direction holds by default.
+/// The default number of messages per direction.
 const CAPACITY: usize = 256;
-/// How many connections wait to be accepted.
+/// The number of connections that may wait to be accepted.
 const BACKLOG: usize = 16;
 
-/// Two ends of one connection: what one sends, the other receives.
+/// Creates the two ends of a connection: what one sends, the other receives.
 pub fn pair() -> (MemoryTransport, MemoryTransport) {
     pair_with_capacity(CAPACITY)
 }
 
-/// Two ends of one connection that holds `capacity` messages each way before requests wait; as
-/// many again of other messages are held without waiting.
+/// Creates the two ends of a connection that holds `capacity` messages each way before requests wait; as many other
+/// messages again are held without waiting.
 pub fn pair_with_capacity(capacity: usize) -> (MemoryTransport, MemoryTransport) {
     let (there, back) = <(Arc<Lane>, Arc<Lane>)>::default();
     let end = |outbound: &Arc<Lane>, inbound: &Arc<Lane>| MemoryTransport {
@@ -50,7 +50,7 @@ pub fn pair_with_capacity(capacity: usize) -> (MemoryTransport, MemoryTransport)
     (end(&there, &back), end(&back, &there))
 }
 
-/// A server in memory that accepts any number of connections.
+/// Creates an in-memory server that accepts any number of connections.
 pub fn listen() -> (MemoryConnect, MemoryListener) {
     let (sender, accepted) = mpsc::channel(BACKLOG);
     (MemoryConnect { sender }, MemoryListener { accepted })
@@ -63,7 +63,7 @@ pub struct MemoryTransport {
     capacity: usize,
 }
 
-/// Connects to the [`MemoryListener`] it was made with.
+/// Connects to the [`MemoryListener`] it was created with.
 #[derive(Clone, Debug)]
 pub struct MemoryConnect {
     sender: mpsc::Sender<MemoryTransport>,
@@ -75,7 +75,7 @@ pub struct MemoryListener {
     accepted: mpsc::Receiver<MemoryTransport>,
 }
 
-/// One direction.
+/// One direction of a connection.
 #[derive(Default)]
 struct Lane {
     state: Mutex<LaneState>,
@@ -90,7 +90,7 @@ struct LaneState {
     receiver_gone: bool,
 }
 
-/// Messages are not shown.
+/// Does not print the messages.
 impl fmt::Debug for MemoryTransport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let to_send = self.outbound.state.lock().queue.len();

@@ -1,7 +1,7 @@
-//! Server processes: how they are started, watched and ended.
+//! Server processes: starting, watching and ending them.
 //!
-//! Starting is a plug point: a [`Spawner`] gets a [`SpawnRequest`] and returns a [`SpawnedProcess`].
-//! [`LocalSpawner`] starts programs on this machine; a sandbox brings its own spawner.
+//! A [`Spawner`] starts them: it gets a [`SpawnRequest`] and returns a [`SpawnedProcess`]. [`LocalSpawner`] starts
+//! programs on this machine; a sandbox has its own spawner.
 
 #[cfg(unix)]
 mod detached;

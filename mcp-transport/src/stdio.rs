@@ -70,8 +70,7 @@ impl StdioConnect {
         self
     }
 
-    /// Starts the server. Its process is running when this returns; whether it works shows with its
-    /// first message.
+    /// Starts the server. Its process is running when this returns; its first message shows whether it works.
     ///
     /// The connection does not depend on the task that called this. If the future is dropped, no
     /// process is left behind.
@@ -134,7 +133,7 @@ impl Connect for StdioConnect {
     }
 }
 
-/// Runs the command on this machine, with the default limits. [`StdioConnect`] has more choices.
+/// Runs the command on this machine, with the default limits. [`StdioConnect`] has more options.
 #[async_trait]
 impl Connect for ServerCommand {
     async fn connect(&self) -> Result<Arc<dyn Transport>, TransportError> {

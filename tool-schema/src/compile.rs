@@ -1,4 +1,4 @@
-//! One schema for one target.
+//! Compilation of one schema for one target.
 
 pub(crate) mod limits;
 pub(crate) mod list;
@@ -21,22 +21,20 @@ use crate::{
     report::Report,
 };
 
-/// A schema compiled for a target, with a report of what changed.
+/// A schema compiled for a target, with a report of the changes.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Compiled {
-    /// The schema to send. `None` if the target omits the schema of a tool without
-    /// parameters.
+    /// The schema to send. `None` if the target omits the schema of a tool without parameters.
     pub schema: Option<Value>,
-    /// The root's description, if the target does not accept one in the schema:
-    /// append it to the tool's description.
+    /// The root's description, if the target does not accept one in the schema: append it to the tool's description.
     pub description: Option<String>,
     /// The differences from the original, ordered by pointer.
     pub losses: Vec<Loss>,
     /// Converts arguments that match the compiled schema to arguments that match the original.
     pub restore: Restore,
-    /// Whether to ask the provider to enforce the schema: the target supports it and nothing is
-    /// lost. Otherwise see [`why_not_strict`](Self::why_not_strict).
+    /// Whether to ask the provider to enforce the schema: the target supports that and nothing is lost. Otherwise see
+    /// [`why_not_strict`](Self::why_not_strict).
     pub strict: bool,
     pub(crate) uses: Use,
     pub(crate) not_strict: Vec<NotStrict>,
@@ -48,8 +46,8 @@ impl Compiled {
         self.losses.iter().any(|loss| loss.lossy)
     }
 
-    /// Why the provider is not asked to enforce the schema. Empty if it is, or if the target does
-    /// not support it.
+    /// The reasons why the provider is not asked to enforce the schema. Empty if it is, or if the target does not
+    /// support it.
     ///
     /// ```
     /// use serde_json::json;
@@ -71,9 +69,8 @@ impl Compiled {
 
 /// Compiles a tool's input schema for a target, within default [`CompileLimits`].
 ///
-/// Total: for any `schema`, the result is a schema the target accepts, or the
-/// reason why there is none. A `schema` that is neither an object nor `true`, such
-/// as null, is treated as a tool without parameters.
+/// The function is total: for any `schema`, the result is a schema the target accepts, or the reason why there is none.
+/// A `schema` that is neither an object nor `true`, such as null, is treated as a tool without parameters.
 ///
 /// # Errors
 /// [`Quarantine`] if the schema is too large, or no arguments would match it.
@@ -113,13 +110,13 @@ pub fn compile_within(
     not_strict(schema, otherwise, limits, reasons)
 }
 
-/// Whether a reply can be enforced despite a loss: what was weakened is caught by validating the
-/// reply, and a key that is always there loses nothing.
+/// Whether a reply can be enforced despite a loss: validation of the reply catches what was weakened, and a key that is
+/// always present loses nothing.
 fn is_bearable(loss: &Loss) -> bool {
     loss.action != Action::Narrowed || loss.keyword == "required"
 }
 
-/// Compiles for the fallback of a strict target.
+/// Compiles for the non-strict fallback of a strict target.
 pub(crate) fn not_strict(
     schema: &Value,
     otherwise: &Target,
@@ -178,8 +175,8 @@ fn attempt(
     })
 }
 
-/// Rejects a schema that is too large to process. Plain values nest too: one level of
-/// schema is at most four levels of JSON.
+/// Rejects a schema that is too large to process. Plain values nest too: one level of schema is at most four levels of
+/// JSON.
 fn measure(schema: &Value, limits: &CompileLimits) -> Result<(), Quarantine> {
     if size(schema) > limits.bytes {
         return Err(Quarantine::TooLarge {

@@ -1,5 +1,5 @@
-//! A schema as an arena of nodes. References are edges, so recursion needs no
-//! special case; a node remembers where in the original it came from.
+//! A schema as an arena of nodes. References are edges, so recursion needs no special case; a node remembers its
+//! location in the original.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,10 +21,10 @@ pub(crate) mod write;
 
 use walk::Walk;
 
-/// A node's place in its graph.
+/// A node's index in its graph.
 pub(crate) type Id = usize;
 
-/// A keyword's value, its subschemas replaced by nodes.
+/// A keyword's value, with its subschemas replaced by nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Part {
     Json(Value),
@@ -50,12 +50,12 @@ impl Part {
 /// One subschema.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
-    /// Where it stands in the original: an index into the graph's places.
+    /// Its location in the original: an index into the graph's places.
     pub(crate) at: usize,
     pub(crate) types: Types,
     pub(crate) reference: Option<Id>,
     pub(crate) keys: Vec<(&'static str, Part)>,
-    /// How a value that fits this node becomes what the server expects.
+    /// The rewrites to undo, to turn a value that matches this node into what the server expects.
     pub(crate) undo: Vec<Undo>,
 }
 
@@ -88,7 +88,7 @@ impl Node {
         self.part(key).is_some()
     }
 
-    /// Sets a keyword; keywords stay in the order of output.
+    /// Sets a keyword; keywords stay in output order.
     pub(crate) fn set(&mut self, key: &'static str, part: Part) {
         match self.part_mut(key) {
             Some(old) => *old = part,
@@ -153,7 +153,7 @@ impl Node {
         self.required().collect()
     }
 
-    /// The properties that may be left out.
+    /// The optional properties.
     pub(crate) fn optional(&self) -> impl Iterator<Item = &(String, Id)> {
         let required = self.required_set();
         self.properties()
@@ -190,7 +190,7 @@ impl Node {
         self.set("description", Part::Json(text.into()));
     }
 
-    /// The keywords that narrow the values of the node's types.
+    /// The keywords that constrain the values of the node's types.
     pub(crate) fn rules(&self) -> impl Iterator<Item = &'static str> {
         let keys = self.keys.iter().map(|(key, _)| *key);
         keys.filter(|key| crate::graph::keyword::is_rule(key))
@@ -200,7 +200,7 @@ impl Node {
         self.rules().next().is_some()
     }
 
-    /// The nodes that judge the same value as this one.
+    /// The nodes that apply to the same value as this one.
     pub(crate) fn in_place(&self) -> impl Iterator<Item = Id> {
         let many = ["anyOf", "oneOf", "allOf"]
             .into_iter()
@@ -216,8 +216,8 @@ impl Node {
             .chain(named)
     }
 
-    /// Says what is unevaluated as what is additional, which is the same where nothing else in the
-    /// node evaluates. Whether that was possible; `None` without the keyword.
+    /// Replaces an unevaluated keyword by the additional one, which is equivalent where nothing else in the node
+    /// evaluates. Returns whether that was possible; `None` without the keyword.
     pub(crate) fn settle_unevaluated(&mut self, key: &str) -> Option<bool> {
         let plain = match key {
             "unevaluatedProperties" => "additionalProperties",
@@ -234,17 +234,17 @@ impl Node {
         Some(true)
     }
 
-    /// Whether the node holds nothing but annotations.
+    /// Whether the node contains nothing but annotations.
     pub(crate) fn is_open(&self) -> bool {
         self.reference.is_none() && self.types == Types::ANY && !self.has_rules()
     }
 
-    /// Whether the node holds nothing but a reference and annotations.
+    /// Whether the node contains nothing but a reference and annotations.
     pub(crate) fn is_alias(&self) -> bool {
         self.reference.is_some() && self.types == Types::ANY && !self.has_rules()
     }
 
-    /// About what the node takes: one, one a link, and a bit for plain values.
+    /// The approximate weight of the node: one, plus one per link, plus a fraction for plain values.
     fn weight(&self) -> usize {
         let parts = self.keys.iter().map(|(_, part)| match part {
             Part::Json(value) => write::size(value) / 64,
@@ -260,7 +260,7 @@ impl Node {
         self.keys.iter().flat_map(|(_, part)| part.ids())
     }
 
-    /// Calls `visit` with each of [`children`](Self::children): the quick way.
+    /// Calls `visit` with each of [`children`](Self::children); faster than the iterator.
     pub(crate) fn each_child(&self, mut visit: impl FnMut(Id)) {
         self.reference.into_iter().for_each(&mut visit);
         for (_, part) in &self.keys {
@@ -273,7 +273,7 @@ impl Node {
         }
     }
 
-    /// The nodes this one speaks of, the one it refers to first.
+    /// The children of this node, the target of its reference first.
     pub(crate) fn children(&self) -> impl Iterator<Item = Id> {
         self.reference.into_iter().chain(self.links())
     }
@@ -289,12 +289,12 @@ pub(crate) enum Step {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Graph {
     nodes: Vec<Node>,
-    /// Places in the original as links to the enclosing place.
+    /// Locations in the original as links to the enclosing location.
     places: Vec<(usize, Step)>,
     pub(crate) root: Id,
-    /// What all nodes together hold, those no longer in use included.
+    /// The weight of all nodes, including those no longer in use.
     weight: usize,
-    /// How often a node was added or lent to be changed.
+    /// The number of times a node was added or borrowed mutably.
     changes: usize,
 }
 
@@ -332,13 +332,13 @@ impl Graph {
         self.changes
     }
 
-    /// Makes the node `id` another.
+    /// Replaces the node `id`.
     pub(crate) fn replace(&mut self, id: Id, node: Node) {
         self.weight += node.weight();
         *self.node_mut(id) = node;
     }
 
-    /// Whether all that was ever added keeps within the limits.
+    /// Whether all nodes ever added are within the limits.
     pub(crate) fn check(&self, limits: &CompileLimits) -> Result<(), Quarantine> {
         let limit = limits.nodes;
         if self.len() > limit || self.weight > limit.saturating_mul(4) {
@@ -352,7 +352,7 @@ impl Graph {
         self.places.len()
     }
 
-    /// The JSON pointer of a place; place 0 is the root.
+    /// The JSON pointer of a location; location 0 is the root.
     pub(crate) fn pointer(&self, place: usize) -> String {
         let mut steps = Vec::new();
         let mut at = place;
@@ -372,7 +372,7 @@ impl Graph {
         text
     }
 
-    /// The last step to a place, if it is a name.
+    /// The last step to a location, if it is a name.
     pub(crate) fn place_name(&self, place: usize) -> Option<&str> {
         match place
             .checked_sub(1)
@@ -383,14 +383,14 @@ impl Graph {
         }
     }
 
-    /// The nodes in use, parents first, the root at the head.
+    /// The nodes in use, parents first, starting with the root.
     pub(crate) fn in_use(&self) -> Vec<Id> {
         let mut walk = Walk::new(self);
         while walk.next(self).is_some() {}
         walk.into_order()
     }
 
-    /// The graph without the nodes no longer in use.
+    /// The graph without unused nodes.
     pub(crate) fn compact(mut self) -> Self {
         let order = self.in_use();
         let mut number: Vec<Option<Id>> = vec![None; self.len()];
@@ -423,8 +423,7 @@ impl Graph {
         }
     }
 
-    /// Whether a rule of a node leaves everything as it would be without: it names nothing, admits
-    /// anything, or speaks of values of other types.
+    /// Whether a rule of a node has no effect: it names nothing, admits anything, or concerns values of other types.
     pub(crate) fn is_idle(&self, id: Id, key: &str) -> bool {
         let node = self.node(id);
         let silent = match (key, node.part(key)) {
@@ -443,7 +442,7 @@ impl Graph {
         silent || known.is_some_and(|known| !known.applies.meets(node.types))
     }
 
-    /// Follows references that add nothing of their own, for a while.
+    /// Follows references without siblings, up to a limit.
     pub(crate) fn follow(&self, id: Id) -> Id {
         let mut at = id;
         for _ in 0..64 {

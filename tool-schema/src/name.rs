@@ -1,8 +1,8 @@
-//! Tool names that a provider accepts, and the way back.
+//! Tool names that a provider accepts, and their originals.
 
 use std::collections::HashMap;
 
-/// Characters a name may hold: ASCII letters, perhaps digits, and some marks.
+/// The characters of a name: ASCII letters, optionally digits, and some marks.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Alphabet {
     digits: bool,
@@ -35,17 +35,17 @@ impl Alphabet {
         }
     }
 
-    /// Whether `c` belongs to it.
+    /// Whether `c` belongs to the alphabet.
     pub fn holds(&self, c: char) -> bool {
         c.is_ascii_alphabetic() || (self.digits && c.is_ascii_digit()) || self.marks.contains(c)
     }
 
-    /// Stands for whatever does not belong to it.
+    /// The replacement for characters outside the alphabet.
     pub(crate) fn filler(&self) -> char {
         if self.holds('_') { '_' } else { 'x' }
     }
 
-    /// `c` in this alphabet. Digits stay different where there are none.
+    /// `c` in this alphabet. Digits stay distinct where there are none.
     pub(crate) fn spell(&self, c: char) -> char {
         match c {
             c if self.holds(c) => c,
@@ -55,7 +55,7 @@ impl Alphabet {
     }
 }
 
-/// What a name may look like.
+/// The rule for valid names.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct NameRule {
     first: Alphabet,
@@ -64,9 +64,9 @@ pub struct NameRule {
 }
 
 impl NameRule {
-    /// `[A-Za-z0-9_-]{1,64}`, what most providers ask for.
+    /// `[A-Za-z0-9_-]{1,64}`, the rule of most providers.
     pub const WORD_64: Self = Self::new(Alphabet::WORD, Alphabet::WORD, 64);
-    /// `[A-Za-z_][A-Za-z0-9_.:-]{0,63}`; newer Gemini servers take 128 characters.
+    /// `[A-Za-z_][A-Za-z0-9_.:-]{0,63}`; newer Gemini servers accept 128 characters.
     pub const GEMINI: Self = Self::new(
         Alphabet::NAME_START,
         Alphabet::letters_digits_and("_.:-"),
@@ -75,8 +75,7 @@ impl NameRule {
     /// `[A-Za-z_][A-Za-z0-9_-]{0,62}`, legal everywhere.
     pub const PORTABLE: Self = Self::new(Alphabet::NAME_START, Alphabet::WORD, 63);
 
-    /// Names of at most `max` characters (never fewer than 16), the first of
-    /// `first`, the others of `rest`.
+    /// Names of at most `max` characters (never fewer than 16), the first from `first`, the others from `rest`.
     pub const fn new(first: Alphabet, rest: Alphabet, max: usize) -> Self {
         Self {
             first,
@@ -85,7 +84,7 @@ impl NameRule {
         }
     }
 
-    /// Whether `name` may stay as it is.
+    /// Whether `name` is valid unchanged.
     pub fn allows(&self, name: &str) -> bool {
         let mut chars = name.chars();
         chars.next().is_some_and(|c| self.first.holds(c))
@@ -93,8 +92,8 @@ impl NameRule {
             && name.len() <= self.max
     }
 
-    /// `name` if it is allowed; else a legal name made from it, with a hash of
-    /// `name` at its end so that different names stay different.
+    /// Returns `name` if it is valid; else a valid name derived from it, with a hash of `name` at its end so that
+    /// different names stay different.
     pub fn fit(&self, name: &str) -> String {
         if self.allows(name) {
             name.to_owned()
@@ -103,7 +102,7 @@ impl NameRule {
         }
     }
 
-    /// A legal name that starts like `name` and ends in a hash of `seed`.
+    /// A valid name that starts like `name` and ends in a hash of `seed`.
     fn marked(&self, name: &str, seed: &str) -> String {
         let mut legal = String::new();
         for c in name.chars() {
@@ -111,7 +110,7 @@ impl NameRule {
             if legal.is_empty() && !self.first.holds(c) {
                 legal.push(self.first.filler());
             }
-            // Runs of replaced characters say nothing.
+            // Runs of replaced characters carry no information.
             if c != '_' || !legal.ends_with('_') {
                 legal.push(c);
             }
@@ -135,10 +134,10 @@ fn hash(text: &str) -> u32 {
     u32::try_from(folded).unwrap_or_default()
 }
 
-/// The names of a list of tools as a provider sees them.
+/// The names of a list of tools as seen by a provider.
 ///
-/// A bijection: legal names keep themselves, the others are changed, and every
-/// tool can be called. The way back is a lookup; names are never parsed.
+/// The mapping is bijective: valid names are unchanged, the others are changed, and every tool can be called. The
+/// reverse mapping is a lookup; names are never parsed.
 #[derive(Clone, Debug)]
 pub struct Names {
     exposed: Vec<String>,
@@ -147,12 +146,12 @@ pub struct Names {
 }
 
 impl Names {
-    /// Makes legal, different names for `names`, in order.
+    /// Creates valid, distinct names for `names`, in order.
     pub fn new<'n>(rule: NameRule, names: impl IntoIterator<Item = &'n str>) -> Self {
         let originals: Vec<&str> = names.into_iter().collect();
         let mut exposed: Vec<Option<String>> = vec![None; originals.len()];
         let mut index = HashMap::new();
-        // Legal names first: no changed name may take theirs.
+        // Valid names first: no changed name may take theirs.
         for (position, name) in originals.iter().enumerate() {
             if rule.allows(name) && !index.contains_key(*name) {
                 index.insert((*name).to_owned(), position);

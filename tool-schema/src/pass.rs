@@ -1,6 +1,5 @@
-//! The rewrites, one file each, in the order they run. A pass reads the target's
-//! table, changes the graph and reports what it changed; a schema a pass has
-//! nothing to do for comes through untouched.
+//! The rewrites, one file each, in the order they run. A pass reads the target's table, changes the graph and reports
+//! its changes; a schema that requires no changes passes through untouched.
 
 use std::collections::HashSet;
 
@@ -27,16 +26,16 @@ mod root;
 mod strict;
 mod untyped;
 
-/// Members of an intersection that are merged one after the other.
+/// The number of members of an intersection that are merged one after the other.
 const FEW: usize = 8;
 
-/// What the passes work on.
+/// The state the passes work on.
 pub(crate) struct Work<'a> {
     pub(crate) graph: Graph,
     pub(crate) target: &'a Target,
     pub(crate) limits: &'a CompileLimits,
     pub(crate) report: Report,
-    /// What the root says in words and has no place for.
+    /// The text of the root that has no place in the schema.
     pub(crate) aside: Option<String>,
     memo: Memo,
 }
@@ -58,7 +57,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Runs all passes. What one takes away without a report is reported as a loss.
+    /// Runs all passes. Anything a pass removes without a report is reported as a loss.
     pub(crate) fn run(&mut self) -> Result<(), Quarantine> {
         let passes = [
             refs::run,
@@ -75,7 +74,7 @@ impl<'a> Work<'a> {
             bounds::run,
             keyword::run,
             key::run,
-            // What asked for what a condition sees may be gone by now.
+            // The keywords that used a condition's evaluation may have been removed by now.
             condition::drop_idle,
             ambiguity::run,
         ];
@@ -90,7 +89,7 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// Calls `visit` for every node in use, also those it adds.
+    /// Calls `visit` for every node in use, including those it adds.
     fn each(
         &mut self,
         mut visit: impl FnMut(&mut Self, Id) -> Result<(), Quarantine>,
@@ -120,7 +119,7 @@ impl<'a> Work<'a> {
         )
     }
 
-    /// Narrows `id` by all members of its `allOf`, and by its reference if there are rules beside it.
+    /// Constrains `id` by all members of its `allOf`, and by its reference if there are rules beside it.
     fn fold(&mut self, id: Id) -> Result<(), Quarantine> {
         // Each member counts once, however often it is referred to.
         let mut folded = HashSet::from([id]);
@@ -136,8 +135,8 @@ impl<'a> Work<'a> {
             if members.is_empty() {
                 return Ok(());
             }
-            // Many members are merged among themselves first: each is copied a
-            // few times then, and not once for every other.
+            // Many members are first merged among themselves: each is then copied a few times instead of once for every
+            // other.
             while members.len() > FEW {
                 members = members
                     .chunks(2)

@@ -1,4 +1,4 @@
-//! Losses as the passes find them, and the report they end in.
+//! Losses as the passes find them, and the final report.
 
 pub(crate) mod loss;
 pub(crate) mod not_strict;
@@ -8,14 +8,14 @@ use std::borrow::Cow;
 
 use crate::{Action, CompileLimits, Loss, Quarantine, graph::Graph};
 
-/// Losses by place; turned into pointers only once, at the end.
+/// Losses by location; converted to pointers only once, at the end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Report {
     entries: Vec<(usize, Cow<'static, str>, Action, bool)>,
 }
 
 impl Report {
-    /// A difference that leaves the set of calls as it was.
+    /// Adds a difference that leaves the set of calls unchanged.
     pub(crate) fn lossless(
         &mut self,
         at: usize,
@@ -25,7 +25,7 @@ impl Report {
         self.entries.push((at, keyword.into(), action, false));
     }
 
-    /// A difference that changes the set of calls.
+    /// Adds a difference that changes the set of calls.
     pub(crate) fn lossy(
         &mut self,
         at: usize,
@@ -35,12 +35,12 @@ impl Report {
         self.entries.push((at, keyword.into(), action, true));
     }
 
-    /// How many differences are known so far.
+    /// The number of differences known so far.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Places and keywords of the differences found after the first `known`, in order.
+    /// The locations and keywords of the differences found after the first `known`, in order.
     pub(crate) fn since(&self, known: usize) -> Vec<(usize, &str)> {
         let new = self.entries.get(known..).unwrap_or_default();
         let mut mentioned: Vec<_> = new
@@ -51,7 +51,7 @@ impl Report {
         mentioned
     }
 
-    /// The report in order of pointer, each difference once.
+    /// The report in pointer order, each difference once.
     pub(crate) fn finish(
         mut self,
         graph: &Graph,

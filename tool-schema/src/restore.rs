@@ -1,4 +1,4 @@
-//! The way back: from what the model wrote to what the server expects.
+//! The reverse conversion: from the model's arguments to those the server expects.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
@@ -13,10 +13,10 @@ mod fits;
 
 pub(crate) use fits::{fits, on_trust};
 
-/// Values nested deeper than this are left as they are.
+/// Values nested deeper than this are left unchanged.
 const MAX_DEPTH: usize = 256;
 
-/// One rewrite of values, undone where its node stands.
+/// A rewrite of values, undone at its node.
 #[derive(Clone, Debug)]
 pub(crate) enum Undo {
     /// The value is JSON in a string.
@@ -39,9 +39,8 @@ pub(crate) enum Undo {
 
 /// Turns a model's arguments into what the server expects.
 ///
-/// Cheap to clone. Arguments that fit the *original* schema already come back
-/// unchanged, but for those the compiled schema gives another meaning: a string
-/// where it asks for JSON in a string.
+/// Cheap to clone. Arguments that match the *original* schema are returned unchanged, except where the compiled schema
+/// gives them another meaning: a string where it requires JSON in a string.
 #[derive(Clone, Debug, Default)]
 pub struct Restore {
     plan: Option<Arc<Plan>>,
@@ -50,9 +49,9 @@ pub struct Restore {
 #[derive(Debug)]
 struct Plan {
     graph: Graph,
-    /// Whether something in a node, or below it, is to be undone.
+    /// Whether there is something to undo in a node or below it.
     active: Vec<bool>,
-    /// Whether anything ever changes on the way back.
+    /// Whether restoring ever changes anything.
     effect: bool,
 }
 
@@ -72,13 +71,13 @@ impl Restore {
         Self { plan }
     }
 
-    /// Whether all arguments come back as they are.
+    /// Whether all arguments are returned unchanged.
     pub fn is_identity(&self) -> bool {
         self.plan.as_ref().is_none_or(|plan| !plan.effect)
     }
 
-    /// The arguments as the server expects them. Arguments that do not fit the
-    /// compiled schema are restored as far as they do.
+    /// Converts arguments to the form the server expects. Arguments that do not match the compiled schema are restored
+    /// as far as possible.
     pub fn apply(&self, arguments: Value) -> Value {
         match &self.plan {
             Some(plan) => plan.back(plan.graph.root, arguments, 0),
@@ -86,7 +85,7 @@ impl Restore {
         }
     }
 
-    /// Keys the model writes otherwise than the server: first the model's, then the server's.
+    /// Keys the model spells differently from the server: first the model's, then the server's.
     pub fn renamed_keys(&self) -> BTreeSet<(&str, &str)> {
         let nodes = self.plan.iter().flat_map(|plan| {
             let graph = &plan.graph;
@@ -102,8 +101,8 @@ impl Restore {
             .collect()
     }
 
-    /// The arguments as the model would have written them: what [`apply`](Self::apply)
-    /// turns back into `arguments`. For calls in a history that another model reads.
+    /// Converts arguments to the form the model would have written, which [`apply`](Self::apply) turns back into
+    /// `arguments`. For calls in a history that another model reads.
     pub fn project(&self, arguments: Value) -> Value {
         match &self.plan {
             Some(plan) => plan.forth(plan.graph.root, arguments, 0),
@@ -112,12 +111,12 @@ impl Restore {
     }
 }
 
-/// Which nodes hold, themselves or below them, a value to be turned back.
+/// The nodes with a value to restore in or below them.
 pub(crate) fn changed(graph: &Graph) -> Vec<bool> {
     above(graph, Undo::has_effect)
 }
 
-/// Which nodes are, or lead to, one with such an undo.
+/// The nodes with such an undo, and the nodes that lead to one.
 fn above(graph: &Graph, wanted: impl Fn(&Undo) -> bool) -> Vec<bool> {
     let mut parents: Vec<Vec<Id>> = vec![Vec::new(); graph.len()];
     let mut queue = Vec::new();
@@ -153,7 +152,7 @@ impl Plan {
             return value;
         }
         let node = self.graph.node(id);
-        // Branches are chosen by what the model wrote, before anything changes.
+        // Branches are selected by the model's own output, before anything changes.
         let mut in_place: Vec<Id> = node.reference.into_iter().collect();
         in_place.extend(node.many("allOf"));
         for key in ["anyOf", "oneOf"] {
@@ -193,7 +192,7 @@ impl Plan {
         self.inside(id, value, depth, Self::forth)
     }
 
-    /// Turns what `value` holds, each item by the node it belongs to.
+    /// Restores the content of `value`, each item by its node.
     fn inside(
         &self,
         id: Id,
@@ -233,7 +232,7 @@ impl Plan {
 }
 
 impl Undo {
-    /// Whether a value changes on the way back.
+    /// Whether undoing changes a value.
     fn has_effect(&self) -> bool {
         !matches!(self, Self::Spared(_) | Self::Default(_))
     }
@@ -306,7 +305,7 @@ impl Undo {
     }
 }
 
-/// The map with some of its keys spelt otherwise.
+/// The map with some of its keys renamed.
 fn renamed<'n>(
     map: Map<String, Value>,
     names: impl Iterator<Item = (&'n String, &'n String)>,
@@ -321,7 +320,7 @@ fn renamed<'n>(
         .into()
 }
 
-/// The map of a list of entries; the list itself if it is none.
+/// The map from a list of entries; the list itself if it is not one.
 fn map_of(list: Vec<Value>) -> Value {
     let mut map = Map::new();
     for entry in &list {

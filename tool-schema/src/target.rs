@@ -1,4 +1,4 @@
-//! What a provider accepts, as data.
+//! The capabilities of a provider, as data.
 
 use crate::NameRule;
 
@@ -10,11 +10,10 @@ pub use rule::{
     StrictLimits, TypeLists, Unions, Untyped,
 };
 
-/// What one provider's wire accepts in a tool's schema and name.
+/// The tool schemas and names that one provider's wire accepts.
 ///
-/// The passes read this table and never a provider's name, so a provider we do
-/// not know is a value you write: start from [`Target::json_schema`] or from
-/// the nearest constant and change what differs.
+/// The passes read this table and never a provider's name, so you can define a target for any other provider: start
+/// from [`Target::json_schema`] or from the closest constant and change the differences.
 ///
 /// ```
 /// use tool_schema::{Target, Untyped};
@@ -52,8 +51,8 @@ pub struct Target {
 }
 
 impl Target {
-    /// A target that takes any JSON Schema whose root is an object, with names of
-    /// letters, digits, `_` and `-`, up to 64.
+    /// A target that accepts any JSON Schema with an object at the root, and names of up to 64 letters, digits, `_` and
+    /// `-`.
     pub const fn json_schema(name: &'static str) -> Self {
         Self {
             name,
@@ -89,7 +88,7 @@ impl Target {
         self.name
     }
 
-    /// Whether arguments are held to the schema by the provider.
+    /// Whether the provider enforces the schema on arguments.
     pub const fn is_strict(&self) -> bool {
         self.strict.is_some()
     }
@@ -104,22 +103,22 @@ impl Target {
         self.max_tools
     }
 
-    /// Gives the target a name.
+    /// Sets the target's name.
     #[must_use]
     pub const fn with_name(mut self, name: &'static str) -> Self {
         self.name = name;
         self
     }
 
-    /// The provider enforces the schema: a tool is compiled for this target only
-    /// where that loses nothing and stays within `limits`, else for `otherwise`.
+    /// Marks the schema as enforced by the provider: a tool is compiled for this target only where that loses nothing
+    /// and stays within `limits`, else for `otherwise`.
     #[must_use]
     pub const fn with_strict(mut self, limits: StrictLimits, otherwise: &'static Target) -> Self {
         self.strict = Some((limits, otherwise));
         self
     }
 
-    /// The rule for tool names.
+    /// Sets the rule for tool names.
     #[must_use]
     pub const fn with_tool_names(mut self, rule: NameRule) -> Self {
         self.tool_names = rule;
@@ -133,152 +132,151 @@ impl Target {
         self
     }
 
-    /// The rule for property keys; keys that break it are renamed, and renamed back.
+    /// Sets the rule for property keys; keys that violate it are renamed, and restored in the arguments.
     #[must_use]
     pub const fn with_keys(mut self, rule: KeyRule) -> Self {
         self.keys = Some(rule);
         self
     }
 
-    /// The only keywords accepted. Without `$ref` and `$defs` references are
-    /// written out in place.
+    /// Sets the only keywords accepted. Without `$ref` and `$defs`, references are inlined.
     #[must_use]
     pub const fn with_keywords(mut self, keywords: &'static [&'static str]) -> Self {
         self.keywords = Some(keywords);
         self
     }
 
-    /// The only keywords accepted at the root.
+    /// Sets the only keywords accepted at the root.
     #[must_use]
     pub const fn with_root_keywords(mut self, keywords: &'static [&'static str]) -> Self {
         self.root_keywords = Some(keywords);
         self
     }
 
-    /// The schema of a tool without parameters is left out.
+    /// Omits the schema of a tool without parameters.
     #[must_use]
     pub const fn with_empty_root_omitted(mut self) -> Self {
         self.omits_empty_root = true;
         self
     }
 
-    /// The only values of `format` accepted.
+    /// Sets the only values of `format` accepted.
     #[must_use]
     pub const fn with_formats(mut self, formats: &'static [&'static str]) -> Self {
         self.formats = Some(formats);
         self
     }
 
-    /// The regular expressions accepted in `pattern`.
+    /// Sets the regular expressions accepted in `pattern`.
     #[must_use]
     pub const fn with_patterns(mut self, patterns: Patterns) -> Self {
         self.patterns = patterns;
         self
     }
 
-    /// The largest `minItems` accepted.
+    /// Sets the largest `minItems` accepted.
     #[must_use]
     pub const fn with_max_min_items(mut self, count: u64) -> Self {
         self.max_min_items = Some(count);
         self
     }
 
-    /// The recursion accepted where `$ref` is.
+    /// Sets the recursion accepted where `$ref` is.
     #[must_use]
     pub const fn with_recursion(mut self, recursion: Recursion) -> Self {
         self.recursion = recursion;
         self
     }
 
-    /// What may stand beside a `$ref`.
+    /// Sets what is allowed beside a `$ref`.
     #[must_use]
     pub const fn with_ref_siblings(mut self, siblings: RefSiblings) -> Self {
         self.ref_siblings = siblings;
         self
     }
 
-    /// What may stand beside an `anyOf`.
+    /// Sets what is allowed beside an `anyOf`.
     #[must_use]
     pub const fn with_unions(mut self, unions: Unions) -> Self {
         self.unions = unions;
         self
     }
 
-    /// The values accepted in `enum`.
+    /// Sets the values accepted in `enum`.
     #[must_use]
     pub const fn with_enums(mut self, enums: Enums) -> Self {
         self.enums = enums;
         self
     }
 
-    /// The lists accepted as `type`.
+    /// Sets the lists accepted as `type`.
     #[must_use]
     pub const fn with_type_lists(mut self, lists: TypeLists) -> Self {
         self.type_lists = lists;
         self
     }
 
-    /// How null is admitted.
+    /// Sets how null is expressed.
     #[must_use]
     pub const fn with_nulls(mut self, nulls: Nulls) -> Self {
         self.nulls = nulls;
         self
     }
 
-    /// What becomes of a subschema without a type.
+    /// Sets the handling of a subschema without a type.
     #[must_use]
     pub const fn with_untyped(mut self, untyped: Untyped) -> Self {
         self.untyped = untyped;
         self
     }
 
-    /// What becomes of an object with keys of its own choosing.
+    /// Sets the handling of an object with arbitrary keys.
     #[must_use]
     pub const fn with_open_objects(mut self, open: OpenObjects) -> Self {
         self.open_objects = open;
         self
     }
 
-    /// `additionalProperties: false` is left out.
+    /// Omits `additionalProperties: false`.
     #[must_use]
     pub const fn with_closed_objects_dropped(mut self) -> Self {
         self.closed_objects_dropped = true;
         self
     }
 
-    /// An object without properties is refused below the root.
+    /// Rejects objects without properties below the root.
     #[must_use]
     pub const fn without_empty_objects(mut self) -> Self {
         self.empty_objects = false;
         self
     }
 
-    /// How a property that may be left out is written.
+    /// Sets how an optional property is written.
     #[must_use]
     pub const fn with_optional(mut self, optional: Optional) -> Self {
         self.optional = optional;
         self
     }
 
-    /// Every array must say what its items are.
+    /// Requires every array to declare its items.
     #[must_use]
     pub const fn with_items_needed(mut self) -> Self {
         self.needs_items = true;
         self
     }
 
-    /// Every required property must be described.
+    /// Requires every required property to be described.
     #[must_use]
     pub const fn with_known_required(mut self) -> Self {
         self.needs_known_required = true;
         self
     }
 
-    /// For the schema of a reply instead of a tool's arguments.
+    /// Makes the target one for the schema of a reply instead of a tool's arguments.
     ///
-    /// A root that is not one plain object goes into the property `value`, so that any value can be
-    /// expressed. The provider enforces the schema even where it had to be weakened, because the
-    /// reply is validated against the original.
+    /// A root that is not one plain object is wrapped in the property `value`, so that any value can be expressed. The
+    /// provider enforces the schema even where it had to be weakened, because the reply is validated against the
+    /// original.
     #[must_use]
     pub const fn with_output(mut self) -> Self {
         self.output = true;
@@ -298,7 +296,7 @@ impl Target {
                 .is_none_or(|known| known.contains(&keyword))
     }
 
-    /// What may stand beside an `anyOf`: where types change, nothing that knows of them.
+    /// What is allowed beside an `anyOf`: where types change, nothing that depends on them.
     pub(crate) fn unions(&self) -> Unions {
         let retyped =
             self.untyped == Untyped::Text || self.has_entries() || self.enums == Enums::Strings;
@@ -316,7 +314,7 @@ impl Target {
         )
     }
 
-    /// Whether references may stay references.
+    /// Whether references may be kept.
     pub(crate) fn has_definitions(&self) -> bool {
         self.accepts("$ref") && self.accepts_at_root("$defs")
     }

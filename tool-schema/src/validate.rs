@@ -1,4 +1,4 @@
-//! Arguments against the original schema, with an answer a model can act on.
+//! Validation of arguments against the original schema, with messages a model can act on.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ const MAX_PROBLEMS: usize = 10;
 /// Maximum number of invalid patterns that are skipped.
 const MAX_BAD_PATTERNS: usize = 16;
 
-/// Checks arguments against a tool's original schema.
+/// Validates arguments against a tool's original schema.
 ///
 /// ```
 /// use serde_json::json;
@@ -33,14 +33,13 @@ pub struct Validator {
     schema: Value,
 }
 
-/// A schema that arguments cannot be checked against. The tool can still be
-/// called: its server checks them.
+/// A schema that arguments cannot be validated against. The tool can still be called: its server validates them.
 #[derive(Debug)]
 pub struct Uncheckable {
     reason: String,
 }
 
-/// Arguments that do not fit, and why.
+/// Arguments that do not match, and the reasons.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Mismatch {
     problems: Vec<String>,
@@ -48,11 +47,11 @@ pub struct Mismatch {
 }
 
 impl Validator {
-    /// Prepares a schema. References out of it are never followed and accept
-    /// anything; patterns no engine understands are left out.
+    /// Prepares a schema. References to other documents are never followed and accept anything; patterns that no engine
+    /// supports are dropped.
     ///
     /// # Errors
-    /// [`Uncheckable`] if the schema is too large or is no schema.
+    /// [`Uncheckable`] if the schema is too large or invalid.
     pub fn new(schema: &Value) -> Result<Self, Uncheckable> {
         let limits = CompileLimits::default();
         if !is_moderate(schema, &limits) {
@@ -79,10 +78,10 @@ impl Validator {
         Err(Uncheckable { reason })
     }
 
-    /// Checks arguments.
+    /// Validates arguments.
     ///
     /// # Errors
-    /// [`Mismatch`], whose message says what to correct.
+    /// [`Mismatch`], whose message describes the corrections.
     pub fn check(&self, arguments: &Value) -> Result<(), Mismatch> {
         let mut errors = self.inner.iter_errors(arguments);
         let problems: Vec<String> = errors
@@ -206,7 +205,7 @@ fn types(kind: &TypeKind) -> String {
     }
 }
 
-/// The newest dialect first; older schemas often do not say what they are.
+/// The newest dialect first; older schemas often do not declare theirs.
 fn build(schema: &Value) -> Result<jsonschema::Validator, ValidationError<'static>> {
     let options = || jsonschema::options().with_retriever(Nothing);
     options().build(schema).or_else(|first| {
@@ -217,7 +216,7 @@ fn build(schema: &Value) -> Result<jsonschema::Validator, ValidationError<'stati
     })
 }
 
-/// Stands in for the network.
+/// A retriever that never uses the network.
 struct Nothing;
 
 impl Retrieve for Nothing {
@@ -229,7 +228,7 @@ impl Retrieve for Nothing {
     }
 }
 
-/// Takes the pattern out that `error` is about.
+/// Removes the pattern that `error` refers to.
 fn drop_pattern(schema: &mut Value, error: &ValidationError<'_>) -> bool {
     let Value::String(pattern) = error.instance().as_ref() else {
         return false;
@@ -301,7 +300,7 @@ fn is_moderate(schema: &Value, limits: &CompileLimits) -> bool {
 }
 
 impl Mismatch {
-    /// The same message with the keys as the compiled schema spells them.
+    /// The same message with the keys as spelled in the compiled schema.
     #[must_use]
     pub fn seen_through(mut self, restore: &Restore) -> Self {
         let notes = restore.renamed_keys().into_iter().filter(|(_, key)| {

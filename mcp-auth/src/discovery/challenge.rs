@@ -2,10 +2,10 @@
 
 use crate::token::scope::Scopes;
 
-/// What a server asked for in one response, over all its challenges.
+/// The requirements of one response, over all its challenges.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Demand {
-    /// Where the protected resource's metadata is, as the server wrote it.
+    /// The URL of the protected resource's metadata, as the server wrote it.
     pub(crate) resource_metadata: Option<String>,
     /// The scopes the operation needs.
     pub(crate) scope: Scopes,
@@ -15,7 +15,7 @@ pub(crate) struct Demand {
     pub(crate) dpop: bool,
 }
 
-/// One challenge: a scheme and its parameters, names in lower case.
+/// One challenge: a scheme and its parameters, with names in lower case.
 #[derive(Clone, Debug, Eq, PartialEq)]
 struct Scheme {
     name: String,
@@ -23,7 +23,7 @@ struct Scheme {
 }
 
 impl Demand {
-    /// Reads every challenge of every header; schemes that are not ours are skipped.
+    /// Reads every challenge of every header; other schemes are skipped.
     pub(crate) fn read(headers: &[String]) -> Self {
         let mut demand = Self::default();
         for challenge in headers
@@ -85,7 +85,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The next parameter of the same challenge; `None` where another scheme, or nothing, follows.
+    /// The next parameter of the same challenge; `None` before another scheme or the end.
     fn param(&mut self) -> Option<(String, String)> {
         let start = self.rest;
         self.skip(|c| c == ',' || c.is_ascii_whitespace());
@@ -111,7 +111,7 @@ impl<'a> Parser<'a> {
         Some((name.to_ascii_lowercase(), value))
     }
 
-    /// The rest of a quoted string; a missing end quote ends with the header.
+    /// The remainder of a quoted string; a missing end quote is implied at the end of the header.
     fn quoted(&mut self) -> String {
         let mut value = String::new();
         let mut chars = self.rest.chars();

@@ -1,4 +1,4 @@
-//! Fields of untrusted JSON objects: one of the wrong type counts as missing.
+//! Fields of untrusted JSON objects: a field of the wrong type counts as missing.
 
 use serde_json::{Map, Value};
 
@@ -28,7 +28,7 @@ pub(crate) fn flag(document: &Document, field: &str) -> bool {
         .unwrap_or_default()
 }
 
-/// A number of seconds, even if a server wrote it as a string or with a fraction.
+/// A number of seconds, also if it is written as a string or with a fraction.
 pub(crate) fn seconds(document: &Document, field: &str) -> Option<u64> {
     match document.get(field)? {
         Value::String(text) => text.trim().parse().ok(),

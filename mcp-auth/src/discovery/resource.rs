@@ -9,7 +9,7 @@ use crate::token::scope::Scopes;
 /// The parts of a protected resource's metadata that we use.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct ResourceMetadata {
-    /// The resource's identifier, byte for byte as it is sent back.
+    /// The resource's identifier, sent back byte for byte.
     pub(crate) resource: String,
     /// The issuers whose tokens it accepts, in its order of preference.
     pub(crate) authorization_servers: Vec<String>,
@@ -20,7 +20,7 @@ pub(crate) struct ResourceMetadata {
 }
 
 impl ResourceMetadata {
-    /// Reads a document fetched for `server`; refuses one that describes something else.
+    /// Reads a document fetched for `server`; rejects one that describes something else.
     pub(crate) fn read(document: &Document, server: &Url) -> Result<Self, Violation> {
         let resource = document::text(document, "resource").unwrap_or_default();
         if !covers(&resource, server) {
@@ -39,8 +39,8 @@ impl ResourceMetadata {
     }
 }
 
-/// Whether `resource` is the server or contains it: same origin, and a path the server's path
-/// begins with, in whole segments.
+/// Whether `resource` is the server or contains it: same origin, and a path that is a prefix of the server's path in
+/// whole segments.
 fn covers(resource: &str, server: &Url) -> bool {
     let Ok(resource) = Url::parse(resource) else {
         return false;
@@ -58,8 +58,8 @@ fn covers(resource: &str, server: &Url) -> bool {
         && below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// The resource identifier of a server that has no metadata: its URL as configured, without a
-/// fragment. Taken from the text, because a URL type would add a slash to a bare origin.
+/// The resource identifier of a server without metadata: its URL as configured, without a fragment. It is taken from
+/// the text, because a URL type would add a slash to a bare origin.
 pub(crate) fn identifier(server: &str) -> &str {
     server.split_once('#').map_or(server, |(before, _)| before)
 }

@@ -16,26 +16,25 @@ pub(crate) struct ServerMetadata {
     pub(crate) authorization_endpoint: Option<String>,
     pub(crate) token_endpoint: Option<String>,
     pub(crate) registration_endpoint: Option<String>,
-    /// Where its public keys are (OpenID Connect).
+    /// The URL of its public keys (OpenID Connect).
     pub(crate) jwks_uri: Option<String>,
-    /// Where a person logs out (OpenID Connect RP-Initiated Logout).
+    /// The page for logging out (OpenID Connect RP-Initiated Logout).
     pub(crate) end_session_endpoint: Option<String>,
     pub(crate) scopes_supported: Scopes,
-    /// `None` if the server does not say; then RFC 8414 presumes `client_secret_basic`.
+    /// `None` if the server does not declare any; RFC 8414 then implies `client_secret_basic`.
     pub(crate) auth_methods: Option<Vec<String>>,
     /// Whether it supports PKCE with S256.
     pub(crate) s256: bool,
     /// Whether it accepts the URL of a metadata document as a client id.
     pub(crate) client_documents: bool,
-    /// Whether it promises `iss` in the authorization response (RFC 9207).
+    /// Whether it declares `iss` in the authorization response (RFC 9207).
     pub(crate) names_itself: bool,
-    /// Whether the issuer is presumed: there was no document to compare with.
+    /// Whether the issuer is presumed: there was no document to compare it with.
     pub(crate) guessed: bool,
 }
 
 impl ServerMetadata {
-    /// Reads the document of an issuer that the resource's metadata names: the document must name the
-    /// same issuer.
+    /// Reads the document of an issuer that the resource's metadata names: the document must name the same issuer.
     pub(crate) fn read(document: &Document, issuer: &str) -> Result<Self, Violation> {
         let metadata = Self::from(document);
         if metadata.issuer != issuer {
@@ -47,8 +46,8 @@ impl ServerMetadata {
         Ok(metadata)
     }
 
-    /// Reads the document of a server without resource metadata (2025-03-26). Since no issuer was named,
-    /// the issuer and all endpoints must have the server's origin.
+    /// Reads the document of a server without resource metadata (2025-03-26). Because no issuer was named, the issuer
+    /// and all endpoints must have the server's origin.
     pub(crate) fn read_legacy(document: &Document, server: &Url) -> Result<Self, Violation> {
         let mut metadata = Self::from(document);
         let endpoints = [

@@ -2,8 +2,8 @@
 
 use url::Url;
 
-/// The URLs of a protected resource's metadata (RFC 9728) if no challenge names one: first for the
-/// server's path, then for its origin.
+/// The URLs of a protected resource's metadata (RFC 9728) if no challenge names one: first for the server's path, then
+/// for its origin.
 pub(crate) fn resource_metadata(server: &Url) -> Vec<Url> {
     let mut places = Vec::new();
     let path = bare_path(server);
@@ -52,7 +52,7 @@ pub(crate) fn at(base: &Url, path: &str) -> Url {
     url
 }
 
-/// The path without a final slash; empty for an origin.
+/// The path without a trailing slash; empty for an origin.
 fn bare_path(url: &Url) -> &str {
     url.path().trim_end_matches('/')
 }

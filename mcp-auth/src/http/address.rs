@@ -1,11 +1,11 @@
-//! Classifies IP addresses for the defence against server-side request forgery.
+//! Classification of IP addresses, for the defence against server-side request forgery.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The kind of an address.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Reach {
-    /// Public: safe to contact on an untrusted server's word.
+    /// Public: safe to contact when an untrusted server names it.
     Public,
     /// This machine.
     Loopback,

@@ -1,4 +1,4 @@
-//! Which URLs may be contacted on a server's word: the defence against server-side request forgery.
+//! The URLs that may be contacted when a server names them: the defence against server-side request forgery.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -8,11 +8,11 @@ use url::{Host, Url};
 use crate::Violation;
 use crate::http::address::{Reach, reach};
 
-/// The rules for every URL that a server, not the user, has named.
+/// The rules for every URL named by a server rather than by the user.
 ///
-/// Only `https`, except to this machine; no credentials in the URL; no private address. Names are
-/// checked by the addresses they resolve to, when connecting (see
-/// [`Resolver`](crate::http::resolver)), so that a name cannot change its mind in between.
+/// Only `https`, except to this machine; no credentials in the URL; no private address. Names are checked by the
+/// addresses they resolve to, at connection time (see [`Resolver`](crate::http::resolver)), so that a name cannot be
+/// rebound in between.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Guard {
     loopback: bool,
@@ -20,8 +20,8 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    /// The rules for a server at this URL. Its own host is trusted wherever it is; if that is this
-    /// machine, other URLs may be on this machine, too.
+    /// The rules for a server at this URL. Its own host is always trusted; if that is this machine, other URLs may be
+    /// on this machine, too.
     pub(crate) fn of(server: &Url) -> Self {
         let mut guard = Self {
             loopback: is_loopback(server),
@@ -43,12 +43,12 @@ impl Guard {
         }
     }
 
-    /// Trusts a host by name, wherever it is.
+    /// Trusts a host by name, even on a private network.
     pub(crate) fn trust_host(&mut self, host: &str) {
         self.trusted.insert(bare_host(host));
     }
 
-    /// Parses a URL and applies every rule that needs no name resolution.
+    /// Parses a URL and applies every rule that requires no name resolution.
     pub(crate) fn check(&self, raw: &str) -> Result<Url, Violation> {
         let url = Url::parse(raw).map_err(|_| Violation::Url {
             url: printable(raw),
@@ -91,7 +91,7 @@ impl Guard {
     }
 }
 
-/// Whether a URL names this machine.
+/// Whether a URL refers to this machine.
 pub(crate) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(v4)) => v4.is_loopback(),

@@ -1,4 +1,4 @@
-//! Name resolution that refuses forbidden addresses, when connecting.
+//! Name resolution that rejects forbidden addresses at connection time.
 
 use std::error::Error;
 use std::fmt;
@@ -9,8 +9,8 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
 use crate::http::guard::Guard;
 
-/// Resolves names with the operating system and returns only what the guard admits. The connection is
-/// made to those addresses, so that a name cannot be rebound in between.
+/// Resolves names with the operating system and returns only addresses the guard allows. The connection uses those
+/// addresses, so that a name cannot be rebound in between.
 #[derive(Clone, Debug)]
 pub(crate) struct Resolver {
     guard: Arc<Guard>,
@@ -53,7 +53,7 @@ fn admitted(
 pub(crate) struct Forbidden;
 
 impl Forbidden {
-    /// Whether this is what made a request fail.
+    /// Whether this error made a request fail.
     pub(crate) fn caused(error: &(dyn Error + 'static)) -> bool {
         let mut cause = Some(error);
         while let Some(error) = cause {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use mcp_transport::{BoxError, Secret};
 
-/// The source of an assertion; called each time one is needed, because they are short-lived.
+/// The source of an assertion; called each time one is required, because they are short-lived.
 #[derive(Clone)]
 pub struct Assertion {
     source: Source,
@@ -16,13 +16,13 @@ pub struct Assertion {
 type Answer = Pin<Box<dyn Future<Output = Result<String, BoxError>> + Send>>;
 type Source = Arc<dyn Fn(AssertionRequest) -> Answer + Send + Sync>;
 
-/// What an assertion is needed for.
+/// The purpose of an assertion.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct AssertionRequest {
-    /// The authorization server that will read it: its audience.
+    /// The authorization server that reads it: its audience.
     pub issuer: String,
-    /// The resource a token is wanted for.
+    /// The resource the token is for.
     pub resource: String,
 }
 
@@ -33,7 +33,7 @@ impl Assertion {
         Self::from_fn(move |_| std::future::ready(Ok(token.expose().to_owned())))
     }
 
-    /// The current content of a file, where platforms put fresh assertions.
+    /// The current content of a file, which platforms keep up to date.
     pub fn from_file(path: impl Into<PathBuf>) -> Self {
         let path = path.into();
         Self::from_fn(move |_| {
@@ -45,7 +45,7 @@ impl Assertion {
         })
     }
 
-    /// What a function returns.
+    /// The result of a function.
     pub fn from_fn<F, R>(source: F) -> Self
     where
         F: Fn(AssertionRequest) -> R + Send + Sync + 'static,

@@ -27,7 +27,7 @@ pub struct RegisteredClient {
 }
 
 impl RegisteredClient {
-    /// A public client with this id.
+    /// Creates a public client with this id.
     pub fn new(id: impl Into<String>) -> Self {
         Self {
             id: id.into(),
@@ -51,8 +51,8 @@ impl RegisteredClient {
         self
     }
 
-    /// Sets the authorization server that the client is registered with; it is never sent to another.
-    /// Without this, it belongs to the first one it is used with.
+    /// Sets the authorization server the client is registered with; it is never sent to another one. Without this, it
+    /// belongs to the first one it is used with.
     #[must_use]
     pub fn with_issuer(mut self, issuer: impl Into<String>) -> Self {
         self.issuer = Some(issuer.into());
@@ -60,14 +60,14 @@ impl RegisteredClient {
     }
 }
 
-/// Where a client comes from.
+/// The origin of a client.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum ClientOrigin {
     /// The configuration.
     Registered,
-    /// A metadata document at the URL that is its id.
+    /// A metadata document whose URL is the client id.
     Document,
-    /// The authorization server, at our request.
+    /// Dynamic registration at the authorization server.
     Dynamic,
 }
 
@@ -91,7 +91,7 @@ pub(crate) struct Client {
 }
 
 impl AuthMethod {
-    /// The registered name.
+    /// The registered name of the method.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -107,7 +107,7 @@ impl AuthMethod {
             .find(|method| method.name() == name)
     }
 
-    /// The method to register with: the simplest that the authorization server supports. The default is
+    /// The method to register with: the simplest one the authorization server supports. The default is
     /// `client_secret_basic` (RFC 8414).
     pub(crate) fn to_register(supported: Option<&[String]>) -> Self {
         let Some(supported) = supported else {
@@ -133,7 +133,7 @@ impl AuthMethod {
 }
 
 impl Client {
-    /// A registered client at an authorization server that takes these methods.
+    /// A registered client at an authorization server that supports these methods.
     pub(crate) fn registered(client: &RegisteredClient, supported: Option<&[String]>) -> Self {
         let method = match (&client.key, &client.secret) {
             (Some(_), _) => AuthMethod::PrivateKeyJwt,

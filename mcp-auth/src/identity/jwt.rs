@@ -1,4 +1,4 @@
-//! JSON Web Tokens (RFC 7515, RFC 7519). We only sign, never verify.
+//! JSON Web Tokens (RFC 7515, RFC 7519). This crate only signs them and never verifies any.
 
 use std::fmt;
 use std::sync::Arc;
@@ -111,7 +111,7 @@ impl PrivateKey {
         })
     }
 
-    /// Names the key, where the authorization server knows several.
+    /// Sets the key's id, for authorization servers that know several keys.
     #[must_use]
     pub fn with_key_id(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into());

@@ -20,7 +20,7 @@ pub(crate) fn request(name: &str, redirect_uri: &str, method: AuthMethod) -> Val
     })
 }
 
-/// A client with a redirect to this machine or to an app's own scheme is a native one.
+/// A client that redirects to this machine or to an app's own scheme is a native one.
 fn application_type(redirect_uri: &str) -> &'static str {
     let web = Url::parse(redirect_uri)
         .is_ok_and(|uri| uri.scheme() == "https" && !crate::http::guard::is_loopback(&uri));
@@ -28,7 +28,7 @@ fn application_type(redirect_uri: &str) -> &'static str {
 }
 
 /// A client that an authorization server registered at our request. It belongs to that issuer only.
-// No `Debug` on purpose: this holds a bare secret.
+// Intentionally without `Debug`: this contains a secret.
 #[derive(Clone, Deserialize, Serialize)]
 pub(crate) struct Registration {
     id: String,
@@ -40,7 +40,7 @@ pub(crate) struct Registration {
 }
 
 impl Registration {
-    /// Reads the response to [`request`]. What it omits is as requested.
+    /// Reads the response to [`request`]. Omitted values are as requested.
     pub(crate) fn read(answer: &Document, asked: AuthMethod, redirect_uri: &str) -> Option<Self> {
         let id = document::text(answer, "client_id").filter(|id| !id.is_empty())?;
         let method = document::text(answer, "token_endpoint_auth_method");
@@ -60,7 +60,7 @@ impl Registration {
         serde_json::to_string(self).ok().map(Secret::new)
     }
 
-    /// Reads what [`store`](Self::store) wrote, unless it is no longer good.
+    /// Reads the output of [`store`](Self::store), unless the registration has expired.
     pub(crate) fn restore(text: &Secret, now: u64) -> Option<Self> {
         let registration: Self = serde_json::from_str(text.expose()).ok()?;
         registration

@@ -1,4 +1,4 @@
-//! Authorizers: how a person is asked to log in.
+//! Authorizers: ways to ask a person to log in.
 
 use std::fmt;
 use std::pin::Pin;
@@ -9,14 +9,14 @@ use mcp_transport::BoxError;
 
 use crate::http::guard::shown;
 
-/// Has a person log in at an authorization server's web page.
+/// Asks a person to log in at an authorization server's web page.
 ///
-/// [`LoopbackAuthorizer`](crate::LoopbackAuthorizer) opens a browser and waits on this machine;
-/// [`HostAuthorizer`] calls a function of yours.
+/// [`LoopbackAuthorizer`](crate::LoopbackAuthorizer) opens a browser and waits on this machine; [`HostAuthorizer`]
+/// calls your function.
 #[async_trait]
 pub trait Authorizer: fmt::Debug + Send + Sync {
-    /// Prepares one login. `registered` is the redirect URI of an earlier one, if the authorization
-    /// server knows it: worth reusing, because another one requires a new registration.
+    /// Prepares one login. `registered` is the redirect URI of an earlier login that the authorization server knows.
+    /// Reuse it if possible, because another one requires a new registration.
     async fn begin(&self, registered: Option<&str>) -> Result<Box<dyn PendingLogin>, BoxError>;
 }
 
@@ -26,8 +26,8 @@ pub trait PendingLogin: Send {
     /// The redirect URI.
     fn redirect_uri(&self) -> &str;
 
-    /// Shows the page and waits. Returns the whole URL that the browser was redirected to, with its query.
-    /// Dropped when the login times out.
+    /// Shows the page and waits. Returns the whole URL that the browser was redirected to, with its query. Dropped when
+    /// the login times out.
     async fn finish(self: Box<Self>, prompt: LoginPrompt) -> Result<String, BoxError>;
 }
 
@@ -35,21 +35,20 @@ pub trait PendingLogin: Send {
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct LoginPrompt {
-    /// The page to show: `https`, or `http` on this machine. Hand it to a browser, never to a
-    /// shell.
+    /// The page to show: `https`, or `http` on this machine. Pass it to a browser, never to a shell.
     pub url: String,
-    /// Where the browser will be sent.
+    /// The redirect URI of the login.
     pub redirect_uri: String,
     /// The MCP server the login is for.
     pub server: String,
     /// The authorization server that asks.
     pub issuer: String,
-    /// The scopes asked for, separated by spaces; may be empty.
+    /// The requested scopes, separated by spaces; may be empty.
     pub scope: String,
 }
 
-/// Calls a function for the login: for hosts that open browsers themselves, that have a redirect URI of
-/// their own, or that let people paste the final URL.
+/// Calls a function for the login: for hosts that open browsers themselves, that have their own redirect URI, or that
+/// let people paste the final URL.
 ///
 /// ```
 /// use mcp_auth::HostAuthorizer;
@@ -71,8 +70,8 @@ type Answer = Pin<Box<dyn Future<Output = Result<String, BoxError>> + Send>>;
 type Visit = Arc<dyn Fn(LoginPrompt) -> Answer + Send + Sync>;
 
 impl HostAuthorizer {
-    /// `visit` shows the page and returns the URL, or just the query, that the browser was sent
-    /// to, which begins with `redirect_uri`.
+    /// `visit` shows the page and returns the URL, or just the query, that the browser was redirected to, which begins
+    /// with `redirect_uri`.
     pub fn new<F, R>(redirect_uri: impl Into<String>, visit: F) -> Self
     where
         F: Fn(LoginPrompt) -> R + Send + Sync + 'static,
@@ -114,7 +113,7 @@ impl fmt::Debug for HostAuthorizer {
 
 impl fmt::Debug for LoginPrompt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The query holds the state, which is a secret until the login is over.
+        // The query contains the state, which is a secret until the login has ended.
         let url = shown(&self.url);
         f.debug_struct("LoginPrompt")
             .field("url", &url)

@@ -8,36 +8,36 @@ use url::form_urlencoded;
 use crate::Violation;
 use crate::http::guard::printable;
 
-/// What the response to a login must match.
+/// The values a login's response must match.
 pub(crate) struct Expected<'a> {
     /// The state we sent.
     pub(crate) state: &'a Secret,
-    /// The issuer we asked; `None` if it is only a guess.
+    /// The issuer we asked; `None` if it is only presumed.
     pub(crate) issuer: Option<&'a str>,
-    /// Whether that issuer promised to name itself.
+    /// Whether that issuer declares `iss` in its responses.
     pub(crate) names_itself: bool,
 }
 
-/// Why a response has no code.
+/// The reason why a response has no code.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) enum NoCode {
-    /// It is not authentic.
+    /// The response is not authentic.
     Refused(Violation),
-    /// It is authentic, and an error.
+    /// The response is authentic, but an error.
     Denied {
         /// The error code.
         error: String,
-        /// The authorization server's words.
+        /// The authorization server's description.
         description: Option<String>,
     },
-    /// It has neither code nor error.
+    /// The response has neither code nor error.
     Empty,
 }
 
-/// Reads the code out of the URL, or pasted query, that a login ended with.
+/// Extracts the code from the URL, or the pasted query, that ended a login.
 ///
-/// Problems are reported in this order: a wrong state, a wrong issuer, and only then an error, because
-/// the text of an unauthenticated response must not be shown.
+/// Problems are reported in this order: a wrong state, a wrong issuer, and only then an error, because the text of an
+/// unauthenticated response must not be shown.
 pub(crate) fn code(answer: &str, expected: &Expected<'_>) -> Result<Secret, NoCode> {
     let answer = Answer::read(answer);
     let state = answer
@@ -76,7 +76,7 @@ pub(crate) fn code(answer: &str, expected: &Expected<'_>) -> Result<Secret, NoCo
 struct Answer(Vec<(String, String)>);
 
 impl Answer {
-    /// Takes a whole URL, `?a=b` or `a=b`, with the spaces and quotes that pasting adds.
+    /// Parses a whole URL, `?a=b` or `a=b`, with the spaces and quotes that pasting may add.
     fn read(raw: &str) -> Self {
         let raw = raw.trim().trim_matches(['"', '\'', '<', '>']);
         let raw = raw.split_once('#').map_or(raw, |(before, _)| before);

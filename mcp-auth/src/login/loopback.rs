@@ -1,5 +1,4 @@
-//! A login in the browser of this machine, with its answer caught on a port of this machine
-//! (RFC 8252).
+//! A login in this machine's browser, with its response received on a loopback port (RFC 8252).
 
 use std::fmt;
 use std::io;
@@ -16,14 +15,14 @@ use url::{Url, form_urlencoded};
 
 use crate::login::authorizer::{Authorizer, LoginPrompt, PendingLogin};
 
-/// The longest head of a request that is read.
+/// The maximum size of a request's head.
 const HEAD_BYTES: usize = 32 * 1024;
-/// How many connections are served at once, and how long each.
+/// The number of connections served at once, and the time limit of each.
 const VISITS: usize = 32;
 const VISIT_TIME: Duration = Duration::from_secs(20);
 
-/// Listens on this machine, shows the page, and waits for the browser to come back; the person
-/// then sees a page that says they can close it.
+/// Listens on this machine, shows the page, and waits for the browser to return; the person then sees a page that says
+/// they can close it.
 ///
 /// ```
 /// use mcp_auth::LoopbackAuthorizer;
@@ -45,8 +44,7 @@ type Pasted = Pin<Box<dyn Future<Output = Result<String, BoxError>> + Send>>;
 type Paste = Arc<dyn Fn(LoginPrompt) -> Pasted + Send + Sync>;
 
 impl LoopbackAuthorizer {
-    /// `show` brings the login's URL before a person: opens a browser, or prints it. It must not
-    /// wait for them.
+    /// `show` presents the login's URL to a person: it opens a browser, or prints the URL. It must not wait for them.
     pub fn new(
         show: impl Fn(&LoginPrompt) -> Result<(), BoxError> + Send + Sync + 'static,
     ) -> Self {
@@ -63,17 +61,16 @@ impl LoopbackAuthorizer {
         Self::new(|prompt| Ok(open::that_detached(&prompt.url)?))
     }
 
-    /// Where to listen: `http`, a loopback address or `localhost`, any path. Without a port any
-    /// free one is used, again the same one if an authorization server remembers it. Normally
-    /// `http://127.0.0.1/callback`.
+    /// The URI to listen on: `http`, a loopback address or `localhost`, any path. Without a port any free one is used,
+    /// and reused if an authorization server remembers it. The default is `http://127.0.0.1/callback`.
     #[must_use]
     pub fn with_redirect_uri(mut self, uri: impl Into<String>) -> Self {
         self.redirect_uri = uri.into();
         self
     }
 
-    /// Also takes the final URL from a person who pastes it, for browsers that run on another
-    /// machine; whichever comes first counts.
+    /// Also accepts the final URL from a person who pastes it, for browsers on another machine; whichever arrives first
+    /// is used.
     #[must_use]
     pub fn with_paste<F, R>(mut self, paste: F) -> Self
     where
@@ -127,7 +124,7 @@ impl Authorizer for LoopbackAuthorizer {
     }
 }
 
-/// A login that listens already.
+/// A login that already listens.
 struct Waiting {
     listener: TcpListener,
     uri: String,
@@ -158,8 +155,7 @@ impl PendingLogin for Waiting {
     }
 }
 
-/// What the browser comes back with. Any page can make a browser knock here; only the right state
-/// ends the wait.
+/// The response the browser brings. Any page can make a browser connect here; only the right state ends the wait.
 #[derive(Debug)]
 struct Answer {
     path: String,
@@ -183,8 +179,8 @@ fn state(url: &str) -> Option<Secret> {
     Some(Secret::new(state))
 }
 
-/// Waits for the answer. Browsers open connections they do not use, and ask for icons: every
-/// connection is served beside the others, and cannot keep the right one waiting.
+/// Waits for the response. Browsers open connections they do not use, and request icons: every connection is served
+/// concurrently and cannot delay the right one.
 async fn caught(listener: &TcpListener, expected: &Arc<Answer>) -> Result<String, BoxError> {
     let mut visits = JoinSet::new();
     loop {
@@ -222,7 +218,7 @@ async fn serve(stream: &mut TcpStream, expected: &Answer) -> io::Result<Option<S
          Connection: close\r\n\r\n{page}",
         page.len(),
     );
-    // The answer counts even if the browser does not wait for the page.
+    // The response counts even if the browser does not wait for the page.
     let _ = stream.write_all(reply.as_bytes()).await;
     let _ = stream.shutdown().await;
     Ok(answer.map(str::to_owned))

@@ -20,7 +20,7 @@ use crate::{AuthError, Violation, clock};
 
 const JWT_BEARER: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 
-/// What a refusal requires.
+/// The requirement of a refusal.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Need {
     /// A token that is accepted.
@@ -30,7 +30,7 @@ pub(crate) enum Need {
 }
 
 impl Engine {
-    /// Gets a token to replace `sent`, which was refused with this demand.
+    /// Gets a token to replace `sent`, which was rejected with this demand.
     pub(crate) async fn acquire(
         &self,
         need: Need,
@@ -191,7 +191,7 @@ impl Engine {
         })
     }
 
-    /// Stores the result of a whole authorization.
+    /// Stores the result of a complete authorization.
     async fn landed(&self, session: Session, asked: Scopes) {
         {
             let mut state = self.state.lock();
@@ -207,7 +207,7 @@ fn demand_met(need: Need, demand: &Demand, session: &Session) -> bool {
     need == Need::Token || demand.scope.is_subset(&session.scope)
 }
 
-/// Whether a refresh token may still be shown to the one who issued it.
+/// Whether a refresh token may still be sent to its issuer.
 fn renewable(session: &Session, resource: Option<&ResourceMetadata>) -> bool {
     let named = resource.map_or(&[][..], |resource| &resource.authorization_servers);
     session.refresh.is_some() && (named.is_empty() || named.contains(&session.issuer))

@@ -21,8 +21,7 @@ use crate::{AuthError, AuthLimits, OAuth};
 
 /// Builds a provider for one server; see [`OAuth::builder`].
 ///
-/// By default a person logs in through the [`authorizer`](Self::authorizer), and tokens are kept in
-/// memory.
+/// By default a person logs in through the [`authorizer`](Self::authorizer), and tokens are kept in memory.
 #[derive(Debug)]
 pub struct OAuthBuilder {
     server: String,
@@ -71,7 +70,7 @@ impl OAuthBuilder {
         self
     }
 
-    /// Sets where tokens and registrations are stored.
+    /// Sets the store for tokens and registrations.
     #[must_use]
     pub fn store(mut self, store: Arc<dyn TokenStore>) -> Self {
         self.store = Some(store);
@@ -85,51 +84,51 @@ impl OAuthBuilder {
         self
     }
 
-    /// The `https` URL of a document that describes this client; used as client id by
-    /// authorization servers that take such. The others are asked to register us.
+    /// Sets the `https` URL of a document that describes this client; it is the client id at authorization servers that
+    /// support such documents. At others the client is registered.
     #[must_use]
     pub fn client_document(mut self, url: impl Into<String>) -> Self {
         self.config.document = Some(url.into());
         self
     }
 
-    /// Uses the client credentials grant: the [registered client](Self::registered_client) acts for itself.
+    /// Uses the client credentials grant: the [registered client](Self::registered_client) acts on its own behalf.
     #[must_use]
     pub fn client_credentials(mut self) -> Self {
         self.config.grant = Grant::ClientCredentials;
         self
     }
 
-    /// Uses the login of an enterprise's identity provider.
+    /// Uses the login of an enterprise identity provider.
     #[must_use]
     pub fn enterprise(mut self, login: EnterpriseLogin) -> Self {
         self.config.grant = Grant::Enterprise(login);
         self
     }
 
-    /// Uses workload identity: a signed token from the platform that this program runs on.
+    /// Uses workload identity: a signed token from the platform this program runs on.
     #[must_use]
     pub fn workload_identity(mut self, token: Assertion) -> Self {
         self.config.grant = Grant::Workload(token);
         self
     }
 
-    /// Requires tokens that are bound to a key (DPoP). Servers that ask for them get them anyway.
+    /// Requires tokens that are bound to a key (DPoP). Servers that request them get them in any case.
     #[must_use]
     pub fn require_dpop(mut self) -> Self {
         self.config.dpop = Dpop::Always;
         self
     }
 
-    /// Sets what is sent as `resource`.
+    /// Sets the `resource` parameter.
     #[must_use]
     pub fn resource(mut self, resource: ResourceParameter) -> Self {
         self.config.resource = resource;
         self
     }
 
-    /// Presumes PKCE support where an authorization server does not declare it. The protocol forbids this
-    /// by default, but some large identity providers support PKCE without declaring it.
+    /// Presumes PKCE support where an authorization server does not declare it. The protocol forbids this by default,
+    /// but some large identity providers support PKCE without declaring it.
     #[must_use]
     pub fn presume_pkce(mut self) -> Self {
         self.config.pkce = Pkce::Presumed;
@@ -151,8 +150,8 @@ impl OAuthBuilder {
         self
     }
 
-    /// Uses a proxy for authorization servers. The proxy then resolves names and has to refuse those in
-    /// private networks; addresses are still checked.
+    /// Uses a proxy for authorization servers. The proxy then resolves names and must reject those in private networks;
+    /// addresses are still checked.
     #[must_use]
     pub fn proxy(mut self, url: impl Into<String>) -> Self {
         self.proxy = Some(url.into());
@@ -166,7 +165,7 @@ impl OAuthBuilder {
         self
     }
 
-    /// Builds the provider, checking what can be checked without requests.
+    /// Builds the provider and checks everything that requires no requests.
     pub fn build(self) -> Result<OAuth, AuthError> {
         let parse = |what: &str, url: &str| {
             Url::parse(url)

@@ -23,7 +23,7 @@ pub(crate) struct Config {
     pub(crate) limits: AuthLimits,
 }
 
-/// How tokens are obtained.
+/// The way tokens are obtained.
 #[derive(Debug)]
 pub(crate) enum Grant {
     /// A person logs in.
@@ -39,20 +39,20 @@ pub(crate) enum Grant {
 /// When tokens are bound to a key.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Dpop {
-    /// When the server asks for it.
+    /// If the server requests it.
     WhenAsked,
-    /// Always; a token that is not bound is refused.
+    /// Always; a token that is not bound is rejected.
     Always,
 }
 
-/// What is sent as `resource` (RFC 8707).
+/// The `resource` parameter (RFC 8707).
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ResourceParameter {
-    /// What the server's metadata says, byte for byte; else the server's URL.
+    /// The identifier from the server's metadata, byte for byte; else the server's URL.
     #[default]
     FromServer,
-    /// Nothing, for authorization servers that reject the parameter.
+    /// None, for authorization servers that reject the parameter.
     Omit,
     /// This text.
     Exactly(String),

@@ -16,7 +16,7 @@ use crate::token::dpop::Nonces;
 use crate::token::scope::Scopes;
 use crate::{AuthError, clock};
 
-/// How many seconds a failed refresh is not retried while the old token still works.
+/// The number of seconds a failed refresh is not retried while the old token still works.
 const REST: u64 = 10;
 
 /// One server, as configured.
@@ -44,19 +44,19 @@ pub(crate) struct State {
     /// Whether the store has been read.
     loaded: bool,
     session: Option<Arc<Session>>,
-    /// Until when a failed refresh is not retried unless necessary.
+    /// The time until which a failed refresh is retried only if necessary.
     rest_until: u64,
-    /// The newest token that came from a whole authorization, not from a refresh.
+    /// The newest token from a complete authorization, not from a refresh.
     pub(crate) fresh: Option<Secret>,
-    /// A new token that the server refused.
+    /// A new token that the server rejected.
     pub(crate) refused: Option<Secret>,
-    /// The scopes of the last whole authorization.
+    /// The scopes of the last complete authorization.
     pub(crate) asked: Option<Scopes>,
 }
 
 impl Engine {
-    /// The session to use for a request: from the store if necessary, refreshed if it expires soon. `None`
-    /// if there is none, or if it has ended.
+    /// The session to use for a request: loaded from the store if necessary, refreshed if it expires soon. `None` if
+    /// there is none, or if it has expired.
     pub(crate) async fn session(self: &Arc<Self>) -> Result<Option<Arc<Session>>, AuthError> {
         self.load_once().await?;
         let Some(session) = self.held() else {
@@ -82,7 +82,7 @@ impl Engine {
         let (_, landing) = self.flight.join(Purpose::Renew, renew).await;
         match landing.outcome {
             Ok(()) => Ok(self.held()),
-            // Without a token the server will refuse, and say what it requires.
+            // Without a token the server will reject the request and name its requirements.
             Err(AuthError::Rejected { .. } | AuthError::Malformed { .. }) => {
                 Ok((!over).then_some(session))
             }
@@ -94,12 +94,12 @@ impl Engine {
         }
     }
 
-    /// The current session, whatever its state.
+    /// The current session in any state.
     pub(crate) fn held(&self) -> Option<Arc<Session>> {
         self.state.lock().session.clone()
     }
 
-    /// The current session, unless it has ended.
+    /// The current session, unless it has expired.
     pub(crate) fn usable(&self) -> Option<Arc<Session>> {
         self.held()
             .filter(|session| !session.lifetime.is_over(clock::now()))
@@ -123,15 +123,15 @@ impl Engine {
         Ok(())
     }
 
-    /// The session in the store: newer than ours if another process was busy.
+    /// The session in the store: newer than ours if another process refreshed it.
     pub(crate) async fn stored(&self) -> Result<Option<Session>, AuthError> {
         let stored = self.store.load(&self.session_name()).await;
         let stored = stored.map_err(|source| store_failed("reading a token", source))?;
         Ok(stored.and_then(|text| Session::restore(&text, self.config.registered.as_ref())))
     }
 
-    /// Keeps a session, here and in the store. A failing store requires a login at the next start, but
-    /// does not fail this request.
+    /// Keeps a session, here and in the store. If the store fails, the next start requires a login, but this request
+    /// does not fail.
     pub(crate) async fn keep(&self, session: Session) {
         if let Some(text) = session.store()
             && let Err(error) = self.store.save(&self.session_name(), &text).await
@@ -141,8 +141,7 @@ impl Engine {
         self.hold(session);
     }
 
-    /// Adopts what another process has stored, if the current session is `stale` and the stored one is
-    /// not.
+    /// Adopts a session stored by another process, if the current session is `stale` and the stored one is not.
     pub(crate) async fn adopt(&self, stale: Option<&Secret>) -> Result<Option<Session>, AuthError> {
         let stored = self.stored().await?;
         let newer = stored.filter(|stored| {
@@ -165,7 +164,7 @@ impl Engine {
         removed.map_err(|source| store_failed("removing a token", source))
     }
 
-    /// The name of this server's session in the store. A query may hold secrets, and is hashed.
+    /// The key of this server's session in the store. A query may contain secrets, and is hashed.
     pub(crate) fn session_name(&self) -> String {
         match self.server.url.query() {
             Some(query) => format!("token {} {}", self.shown(), crate::random::sha256(query)),
@@ -173,7 +172,7 @@ impl Engine {
         }
     }
 
-    /// Waits for something the host does, as long as a login may take.
+    /// Waits for an action of the host, for as long as a login may take.
     pub(crate) async fn by_host<T>(
         &self,
         work: impl Future<Output = Result<T, BoxError>>,
@@ -197,7 +196,7 @@ impl Engine {
     }
 }
 
-/// A failure of the token store.
+/// The error for a failure of the token store.
 pub(crate) fn store_failed(action: &'static str, source: BoxError) -> AuthError {
     AuthError::Store {
         action,

@@ -47,22 +47,22 @@ impl AuthLimits {
         self
     }
 
-    /// Sets how long a person may take to log in. Default: 5 min.
+    /// Sets the time a person has to log in. Default: 5 min.
     #[must_use]
     pub fn with_login(mut self, limit: Duration) -> Self {
         self.login = limit;
         self
     }
 
-    /// Sets how long to wait for another process that refreshes the same token. Default: 1 min.
+    /// Sets the time to wait for another process that refreshes the same token. Default: 1 min.
     #[must_use]
     pub fn with_lock(mut self, limit: Duration) -> Self {
         self.lock = limit;
         self
     }
 
-    /// Sets how long before its expiry a token is refreshed; short-lived tokens are refreshed in their
-    /// last quarter. Default: 1 min.
+    /// Sets how long before its expiry a token is refreshed; short-lived tokens are refreshed in the last quarter of
+    /// their lifetime. Default: 1 min.
     #[must_use]
     pub fn with_refresh_margin(mut self, margin: Duration) -> Self {
         self.refresh_margin = margin;
@@ -76,21 +76,21 @@ impl AuthLimits {
         self
     }
 
-    /// Sets how many redirects are followed for a metadata document. Default: 3.
+    /// Sets the maximum number of redirects followed for a metadata document. Default: 3.
     #[must_use]
     pub fn with_redirects(mut self, limit: usize) -> Self {
         self.redirects = limit;
         self
     }
 
-    /// Sets how many of a resource's authorization servers are tried. Default: 4.
+    /// Sets the maximum number of a resource's authorization servers that are tried. Default: 4.
     #[must_use]
     pub fn with_authorization_servers(mut self, limit: usize) -> Self {
         self.authorization_servers = limit;
         self
     }
 
-    /// Sets how many refusals of one request are answered with new credentials. Default: 3.
+    /// Sets the maximum number of refusals of one request that are answered with new credentials. Default: 3.
     #[must_use]
     pub fn with_attempts(mut self, limit: u32) -> Self {
         self.attempts = limit;

@@ -1,4 +1,4 @@
-//! A token with everything needed to use, refresh and store it.
+//! A token with everything required to use, refresh and store it.
 
 use mcp_transport::Secret;
 use serde::{Deserialize, Serialize};
@@ -23,13 +23,13 @@ pub(crate) struct Session {
     pub(crate) kind: TokenKind,
     /// The key they are bound to.
     pub(crate) key: Option<DpopKey>,
-    /// What was granted.
+    /// The granted scopes.
     pub(crate) scope: Scopes,
     pub(crate) lifetime: Lifetime,
 }
 
 impl Session {
-    /// The session after a refresh. What the response omits is unchanged.
+    /// The session after a refresh. Values omitted in the response are unchanged.
     #[must_use]
     pub(crate) fn renewed(&self, issued: Issued, now: u64) -> Self {
         Self {
@@ -71,8 +71,8 @@ impl Session {
         serde_json::to_string(&stored).ok().map(Secret::new)
     }
 
-    /// Reads what [`store`](Self::store) wrote. `None` for anything else, and for sessions of a
-    /// client that is no longer configured.
+    /// Reads the output of [`store`](Self::store). `None` for anything else, and for sessions of a client that is no
+    /// longer configured.
     pub(crate) fn restore(text: &Secret, registered: Option<&RegisteredClient>) -> Option<Self> {
         let stored: Stored = serde_json::from_str(text.expose()).ok()?;
         if stored.version != VERSION {

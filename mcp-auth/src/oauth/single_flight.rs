@@ -5,12 +5,12 @@ use tokio::sync::watch;
 
 use crate::AuthError;
 
-/// The kind of an attempt.
+/// The purpose of an attempt.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Purpose {
     /// Use the refresh token.
     Renew,
-    /// Run a whole authorization.
+    /// Run a complete authorization.
     Acquire,
 }
 
@@ -21,7 +21,7 @@ pub(crate) struct Landing {
     pub(crate) outcome: Result<(), AuthError>,
 }
 
-/// The attempt that is running, if there is one.
+/// The running attempt, if there is one.
 #[derive(Debug, Default)]
 pub(crate) struct Flight {
     running: Mutex<Option<watch::Receiver<Option<Landing>>>>,
@@ -30,8 +30,8 @@ pub(crate) struct Flight {
 impl Flight {
     /// Joins the running attempt, or starts one. `true` if it was started here.
     ///
-    /// An attempt runs on a task of its own and completes even if all callers are gone: a refresh token
-    /// that was used must be replaced, and a login must not be interrupted.
+    /// An attempt runs on its own task and completes even if all callers are dropped: a used refresh token must be
+    /// replaced, and a login must not be interrupted.
     pub(crate) async fn join<F>(
         &self,
         purpose: Purpose,

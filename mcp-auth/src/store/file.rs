@@ -16,25 +16,25 @@ use crate::store::{StoreLock, TokenStore};
 /// The interval between attempts to get a lock.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Keeps each value in a file of its own, readable by its owner only (mode 0600 in a directory of
-/// mode 0700), replaced as a whole, and locked across processes.
+/// Keeps each value in a separate file, readable by its owner only (mode 0600 in a directory of mode 0700), replaced as
+/// a whole, and locked across processes.
 ///
-/// The values are not encrypted: whoever can read the owner's files can read them. See
-/// `KeyringStore` (feature `keyring`) for files that are.
+/// The values are not encrypted: anyone who can read the owner's files can read them. See `KeyringStore` (feature
+/// `keyring`) for encrypted files.
 #[derive(Clone, Debug)]
 pub struct FileStore {
     directory: PathBuf,
 }
 
 impl FileStore {
-    /// A store in this directory, which is created when first needed.
+    /// Creates a store in this directory, which is created on first use.
     pub fn new(directory: impl Into<PathBuf>) -> Self {
         Self {
             directory: directory.into(),
         }
     }
 
-    /// The file of a name. Names are hashed: they hold slashes and colons, and have any length.
+    /// The file of a name. Names are hashed, because they contain slashes and colons and have any length.
     fn path(&self, name: &str, suffix: &str) -> PathBuf {
         let digest = digest(&SHA256, name.as_bytes());
         let hash: String = digest
@@ -52,7 +52,7 @@ impl TokenStore for FileStore {
     async fn load(&self, name: &str) -> Result<Option<Secret>, BoxError> {
         let path = self.path(name, "secret");
         blocking(move || match fs::read(&path) {
-            // What is not text was not written by us.
+            // A file that is not text was not written by us.
             Ok(bytes) => Ok(String::from_utf8(bytes).ok().map(Secret::new)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
@@ -94,7 +94,7 @@ impl TokenStore for FileStore {
     }
 }
 
-/// A locked file. The file itself stays: removing it would let two processes lock two files.
+/// A locked file. The file itself remains: removing it would let two processes lock two files.
 struct Held(File);
 
 impl Drop for Held {
@@ -117,7 +117,7 @@ fn replace(path: &Path, fresh: &Path, value: &[u8]) -> io::Result<()> {
         let _ = fs::remove_file(fresh);
     }
     written?;
-    // A refresh token that was used is gone for good: the new one must survive a power cut.
+    // A refresh token that was used cannot be used again: the new one must survive a power failure.
     #[cfg(unix)]
     if let Some(directory) = path.parent() {
         File::open(directory)?.sync_all()?;

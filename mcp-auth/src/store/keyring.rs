@@ -15,18 +15,17 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 use crate::store::file::FileStore;
 use crate::store::{StoreLock, TokenStore};
 
-/// The name of our entry in the keyring, and of its lock among the files.
+/// The name of our entry in the keyring, and of its lock file.
 const ENTRY: &str = "token encryption key";
 
-/// Keeps each value in a file like [`FileStore`] does, encrypted with a key that only the
-/// operating system's keyring has: macOS Keychain, Windows Credential Manager, or the Secret
-/// Service of a Linux desktop.
+/// Keeps each value in a file like [`FileStore`], encrypted with a key that only the operating system's keyring has:
+/// macOS Keychain, Windows Credential Manager, or the Secret Service of a Linux desktop.
 ///
-/// The keyring holds the key and not the tokens, because keyrings have narrow limits on size,
-/// cannot be locked across processes, and may ask the user once per entry. A value that cannot be
-/// decrypted, because the keyring was reset, counts as absent: the user logs in again.
+/// The keyring holds the key and not the tokens, because keyrings have narrow size limits, cannot be locked across
+/// processes, and may prompt the user once per entry. A value that cannot be decrypted, because the keyring was reset,
+/// counts as absent: the user logs in again.
 ///
-/// A host that has set another default store of the `keyring-core` crate is not overruled.
+/// A default store of the `keyring-core` crate that the host has set is respected.
 #[derive(Clone, Debug)]
 pub struct KeyringStore {
     files: FileStore,
@@ -35,7 +34,7 @@ pub struct KeyringStore {
 }
 
 impl KeyringStore {
-    /// `service` names the program in the keyring; the files are in `directory`.
+    /// Creates a store. `service` names the program in the keyring; the files are in `directory`.
     pub fn new(service: impl Into<String>, directory: impl Into<PathBuf>) -> Self {
         Self {
             files: FileStore::new(directory),
@@ -86,7 +85,7 @@ impl TokenStore for KeyringStore {
 
 fn key_bytes(service: &str) -> Result<Vec<u8>, BoxError> {
     if keyring_core::get_default_store().is_none() {
-        // Sets the platform's store as the default one.
+        // Sets the platform's store as the default.
         keyring::Entry::new(service, ENTRY)?;
     }
     let entry = Entry::new(service, ENTRY)?;
@@ -102,7 +101,7 @@ fn key_bytes(service: &str) -> Result<Vec<u8>, BoxError> {
     }
 }
 
-/// Encrypts a value. Its name is part of the seal: files cannot be swapped for one another.
+/// Encrypts a value. Its name is authenticated, too: files cannot be swapped.
 fn seal(key: &LessSafeKey, name: &str, value: &Secret) -> Result<Secret, BoxError> {
     let mut nonce = [0; NONCE_LEN];
     random(&mut nonce)?;
@@ -114,7 +113,7 @@ fn seal(key: &LessSafeKey, name: &str, value: &Secret) -> Result<Secret, BoxErro
     Ok(Secret::new(STANDARD_NO_PAD.encode(whole)))
 }
 
-/// Decrypts what [`seal`] made; `None` for anything else.
+/// Decrypts the output of [`seal`]; `None` for anything else.
 fn open(key: &LessSafeKey, name: &str, sealed: &Secret) -> Option<Secret> {
     let mut whole = STANDARD_NO_PAD.decode(sealed.expose()).ok()?;
     let (nonce, sealed) = whole.split_at_mut_checked(NONCE_LEN)?;

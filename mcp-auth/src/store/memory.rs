@@ -1,4 +1,4 @@
-//! Secrets that are gone when the process is.
+//! Secrets in memory, for the lifetime of the process.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

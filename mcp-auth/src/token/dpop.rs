@@ -1,4 +1,4 @@
-//! Proofs that we hold the key a token is bound to (RFC 9449).
+//! Proofs of possession of the key a token is bound to (RFC 9449).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -84,7 +84,7 @@ impl DpopKey {
     }
 }
 
-/// What a proof is for.
+/// The request a proof is for.
 #[derive(Debug)]
 pub(crate) struct Proof<'a> {
     pub(crate) method: &'a str,
@@ -101,7 +101,7 @@ pub(crate) struct Nonces {
 }
 
 impl Nonces {
-    /// How many origins are remembered: more than any legitimate login involves.
+    /// The number of origins remembered: more than any legitimate login involves.
     const MAX_NONCES: usize = 16;
 
     /// Stores the nonce of a response.
@@ -121,7 +121,7 @@ impl Nonces {
     }
 }
 
-/// Whether a proof that we sent had this nonce.
+/// Whether a proof we sent had this nonce.
 pub(crate) fn carries(proof: &Secret, nonce: &str) -> bool {
     let claims = proof
         .expose()

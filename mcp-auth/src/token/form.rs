@@ -57,7 +57,7 @@ impl Form {
         encoder.finish()
     }
 
-    /// Removes from an endpoint's description the secrets that it may quote, in any encoding.
+    /// Removes secrets that an endpoint's description may quote, in any encoding.
     pub(crate) fn redact(&self, words: &str) -> String {
         let mut words = words.to_owned();
         for (_, field) in &self.fields {

@@ -1,5 +1,5 @@
-//! Enterprise-managed authorization: the company's identity provider vouches for its employee, who need
-//! not log in again (Identity Assertion JWT Authorization Grant).
+//! Enterprise-managed authorization: the company's identity provider vouches for its employee, who does not have to log
+//! in again (Identity Assertion JWT Authorization Grant).
 
 use mcp_transport::Secret;
 
@@ -24,8 +24,8 @@ pub struct EnterpriseLogin {
 }
 
 impl EnterpriseLogin {
-    /// `token_endpoint` is that of the identity provider, where `client` is registered, and `id_token` is
-    /// the token it issued when the person logged in.
+    /// `token_endpoint` is that of the identity provider, where `client` is registered, and `id_token` is the token it
+    /// issued when the person logged in.
     pub fn new(
         token_endpoint: impl Into<String>,
         client: RegisteredClient,

@@ -12,8 +12,8 @@ use crate::token::token_endpoint::TokenRequest;
 use crate::{AuthError, clock};
 
 impl Engine {
-    /// Replaces the `stale` session by a refreshed one: by our own refresh, or that of another process. A
-    /// rejection does not change the store; only a new login does.
+    /// Replaces the `stale` session with a refreshed one, by our own refresh or by that of another process. A rejection
+    /// does not change the store; only a new login does.
     pub(crate) async fn refresh(&self, stale: &Session) -> Result<(), AuthError> {
         let _alone = self.lock().await?;
         if self.adopt(Some(&stale.access)).await?.is_some() {

@@ -10,7 +10,7 @@ const MAX_SCOPES: usize = 256;
 pub(crate) struct Scopes(Vec<String>);
 
 impl Scopes {
-    /// Splits a `scope` value; what cannot be a scope (RFC 6749, section 3.3) is left out.
+    /// Splits a `scope` value; invalid scopes (RFC 6749, section 3.3) are omitted.
     pub(crate) fn parse(text: &str) -> Self {
         Self::of(text.split_ascii_whitespace())
     }
@@ -46,7 +46,7 @@ impl Scopes {
         self.iter().any(|known| known == scope)
     }
 
-    /// Whether there are none: then the `scope` parameter is left out.
+    /// Whether there are none: then the `scope` parameter is omitted.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -11,7 +11,7 @@ use crate::token::scope::Scopes;
 #[derive(Clone, Debug)]
 pub(crate) struct Terms {
     pub(crate) metadata: ServerMetadata,
-    /// What to send as `resource`.
+    /// The `resource` parameter.
     pub(crate) resource: Option<String>,
     pub(crate) scope: Scopes,
     /// Whether the token is to be bound to a key.
@@ -19,8 +19,8 @@ pub(crate) struct Terms {
 }
 
 impl Terms {
-    /// Determines them from the configuration, the challenge and the metadata. `held` is the current
-    /// session, if any.
+    /// Determines the parameters from the configuration, the challenge and the metadata. `held` is the current session,
+    /// if any.
     pub(crate) fn settle(
         config: &Config,
         server: &str,
@@ -47,7 +47,7 @@ impl Terms {
         }
     }
 
-    /// The `scope` parameter, or nothing if there is nothing to ask for.
+    /// The `scope` parameter; `None` if there are no scopes to request.
     pub(crate) fn scope_parameter(&self) -> Option<String> {
         (!self.scope.is_empty()).then(|| self.scope.to_string())
     }

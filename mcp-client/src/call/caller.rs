@@ -1,13 +1,12 @@
-//! Who makes a call, and which calls a server-to-client request belongs to.
+//! The caller of a call, and the calls a server-to-client request belongs to.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Who makes a call: a conversation, and the call's name within it.
+/// The caller of a call: a conversation, and the call's name within it.
 ///
-/// Set it with [`CallOptions::with_caller`](crate::CallOptions::with_caller); server-to-client requests
-/// that belong to the call then carry it in [`ServerRequest::origin`](crate::ServerRequest). It is never
-/// sent to servers.
+/// Set it with [`CallOptions::with_caller`](crate::CallOptions::with_caller); server-to-client requests that belong to
+/// the call then carry it in [`ServerRequest::origin`](crate::ServerRequest). It is never sent to servers.
 ///
 /// ```
 /// let caller = mcp_client::Caller::new("conversation-7", "3");
@@ -16,14 +15,14 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub struct Caller {
-    /// The conversation; requests of one are never shown in another.
+    /// The conversation; its requests are never shown in another one.
     pub conversation: String,
     /// The call within the conversation.
     pub call: String,
 }
 
 impl Caller {
-    /// A call of a conversation.
+    /// Creates the caller for a call of a conversation.
     pub fn new(conversation: impl Into<String>, call: impl Into<String>) -> Self {
         Self {
             conversation: conversation.into(),
@@ -38,16 +37,15 @@ impl fmt::Display for Caller {
     }
 }
 
-/// Which calls a server-to-client request belongs to, as far as the protocol says.
+/// The calls a server-to-client request belongs to, as far as the protocol tells.
 ///
-/// A modern server asks in the result of a call; a legacy one over HTTP on the reply stream of a call;
-/// either may name a task. On stdio, on the GET stream of HTTP, and over HTTP+SSE the protocol does not
-/// say. A `progressToken` in such a request is for progress on that request and names none of our calls.
+/// A modern server asks in the result of a call; a legacy one over HTTP asks on the reply stream of a call; either may
+/// name a task. On stdio, on the GET stream of HTTP, and over HTTP+SSE the protocol does not tell. A `progressToken` in
+/// such a request is for progress on that request and identifies none of our calls.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Origin {
-    /// It belongs to one of these calls, which are all of one conversation; empty if the call has no
-    /// caller.
+    /// It belongs to one of these calls, all of one conversation; empty if the call has no caller.
     Calls(Vec<Arc<Caller>>),
     /// It arrived on a channel that all calls share.
     #[default]
@@ -55,7 +53,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// A known call, with or without a caller.
+    /// The origin of a known call, with or without a caller.
     pub(crate) fn of(caller: Option<Arc<Caller>>) -> Self {
         Self::Calls(caller.into_iter().collect())
     }

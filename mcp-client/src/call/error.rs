@@ -13,124 +13,124 @@ use crate::call::parked::Parked;
 use crate::connection::clock::TimeoutKind;
 use crate::features::task::TaskTicket;
 
-/// Why a call failed.
+/// The reason why a call failed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CallError {
     /// The server returned an error.
     Peer {
-        /// Which call.
+        /// The call.
         call: CallName,
         /// The server's error.
         error: Box<ErrorObject>,
     },
     /// There was no response in time. The request was cancelled at the server.
     Timeout {
-        /// Which call.
+        /// The call.
         call: CallName,
         /// The limit that was reached.
         limit: Duration,
-        /// Which of the two limits it is.
+        /// The kind of the limit.
         kind: TimeoutKind,
         /// What arrived instead of a response, if anything.
         trouble: Option<String>,
     },
-    /// The call was not executed: it was never sent, or the server refused it before acting on it.
+    /// The call was not executed: it was never sent, or the server rejected it before acting on it.
     NotSent {
-        /// Which call.
+        /// The call.
         call: CallName,
-        /// Why.
+        /// The cause.
         source: Arc<TransportError>,
     },
-    /// The call was interrupted: the connection or its exchange failed. The server may or may not have
-    /// acted on it. Never retried silently: only the caller knows whether that is safe.
+    /// The call was interrupted: the connection or its exchange failed. The server may or may not have acted on it. It
+    /// is never retried silently: only the caller knows whether that is safe.
     OutcomeUnknown {
-        /// Which call.
+        /// The call.
         call: CallName,
-        /// What happened to the connection.
+        /// The connection's error.
         source: Arc<TransportError>,
     },
     /// The call was interrupted, but it is idempotent: it can be retried.
     Lost {
-        /// Which call.
+        /// The call.
         call: CallName,
-        /// What happened to the connection.
+        /// The connection's error.
         source: Arc<TransportError>,
     },
-    /// The client was closed before the call began.
+    /// The client was closed before the call started.
     Closed {
-        /// Which call.
+        /// The call.
         call: CallName,
     },
     /// The server's response is invalid.
     InvalidReply {
-        /// Which call.
+        /// The call.
         call: CallName,
-        /// What is wrong with it.
+        /// The problem.
         detail: String,
     },
-    /// The server lacks the capability that the call needs; nothing was sent.
+    /// The server lacks a capability that the call requires; nothing was sent.
     Unsupported {
-        /// Which call.
+        /// The call.
         call: CallName,
         /// The missing capability.
         capability: &'static str,
     },
     /// The server requires authorization that we do not have, or credentials could not be prepared.
     Unauthorized {
-        /// Which call.
+        /// The call.
         call: CallName,
-        /// The refusal.
+        /// The rejection.
         source: Arc<TransportError>,
     },
-    /// The task that the call had become was cancelled.
+    /// The call became a task, which was cancelled.
     TaskCancelled {
-        /// Which call.
+        /// The call.
         call: CallName,
     },
     /// The server kept asking for input.
     TooManyRounds {
-        /// Which call.
+        /// The call.
         call: CallName,
-        /// How often it asked.
+        /// The number of its requests for input.
         rounds: u32,
     },
-    /// The server asked for input and the host did not supply it.
+    /// The server requested input and the host did not supply it.
     InputRefused {
-        /// Which call.
+        /// The call.
         call: CallName,
-        /// What it asked for, and why it was not supplied.
+        /// The requested input, and the reason why it was not supplied.
         detail: String,
         /// The host's own error, if it had one.
         source: Option<BoxError>,
     },
-    /// The server asked for input and the host will answer later: store this, and
-    /// [`resume`](crate::Client::resume) the call with the answers, possibly in another process.
+    /// The server requested input and the host will answer later: store this, and [`resume`](crate::Client::resume) the
+    /// call with the answers, possibly in another process.
     Parked(Box<Parked>),
     /// The request cannot be encoded.
     InvalidRequest {
-        /// Which call.
+        /// The call.
         call: CallName,
-        /// Why not.
+        /// The cause.
         source: BoxError,
     },
 }
 
-/// Which call an error is about.
+/// The call of an error.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct CallName {
-    /// The server's name with us.
+    /// Our name for the server.
     pub server: Arc<str>,
     /// The method that was called.
     pub method: Cow<'static, str>,
-    /// The tool, prompt or resource it concerned.
+    /// The tool, prompt or resource of the call.
     pub about: Option<Box<str>>,
-    /// The task that the call had become, if it had: see [`CallError::task`].
+    /// The id of the call's task, if it became one: see [`CallError::task`].
     pub task_id: Option<Box<str>>,
 }
 
-/// The call of an error, borrowed as the error is.
+/// The call of an error, borrowed like the error.
 macro_rules! call_of {
     ($error:expr) => {
         match $error {
@@ -153,8 +153,8 @@ macro_rules! call_of {
 }
 
 impl CallError {
-    /// The task that the call had become, if any. The server was asked to cancel it if it was still
-    /// running; [`Client::task`](crate::Client::task) gives its state.
+    /// The call's task, if it became one. The server was asked to cancel it if it was still running;
+    /// [`Client::task`](crate::Client::task) returns its state.
     pub fn task(&self) -> Option<TaskTicket> {
         let call = self.call()?;
         Some(TaskTicket {
@@ -163,8 +163,8 @@ impl CallError {
         })
     }
 
-    /// Turns an error of a task into one of the `call` that had become that task: polling a task may be
-    /// retried, the call may not.
+    /// Turns an error of a task into an error of the `call` that became that task: polling a task may be retried, the
+    /// call may not.
     pub(crate) fn of_task(self, call: CallName) -> Self {
         match self {
             Self::NotSent { source, .. } | Self::Lost { source, .. } => {
@@ -200,7 +200,7 @@ impl CallError {
         }
     }
 
-    /// Which call failed; `None` for one that is parked.
+    /// The failed call; `None` for a parked one.
     pub fn call(&self) -> Option<&CallName> {
         call_of!(self)
     }
@@ -215,7 +215,7 @@ impl fmt::Display for CallName {
         match &self.about {
             Some(about) => write!(
                 f,
-                // The name is the server's: it must not begin a line of its own.
+                // The name comes from the server: it must not start a line.
                 "{} of '{}' on server '{}'",
                 self.method,
                 about.escape_debug(),

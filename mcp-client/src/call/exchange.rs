@@ -20,7 +20,7 @@ use crate::connection::pending::{Begun, Report, Wants};
 use crate::connection::state::Outcome;
 use crate::dialect::{Dialect, Extras, Params, StampError};
 
-/// One request to make.
+/// A request to send.
 pub(crate) struct Attempt<'a> {
     pub(crate) method: &'a str,
     pub(crate) params: &'a dyn Params,
@@ -32,14 +32,14 @@ pub(crate) struct Attempt<'a> {
     pub(crate) deadlines: Deadlines,
     pub(crate) on_progress: Option<&'a ProgressHandler>,
     pub(crate) on_log: Option<&'a LogHandler>,
-    /// For a subscription, whose response ends it: called when the server acknowledges it. From then on
-    /// it has no time limit.
+    /// For a subscription, whose response ends it: called when the server acknowledges it. After that it has no time
+    /// limit.
     pub(crate) on_acknowledged: Option<&'a (dyn Fn() + Send + Sync)>,
-    /// Where to store the request's id before it is sent.
+    /// Receives the request's id before it is sent.
     pub(crate) noted_id: Option<&'a AtomicI64>,
 }
 
-/// Why a request failed.
+/// The reason why a request failed.
 #[derive(Debug)]
 pub(crate) enum RequestFailure {
     /// The server's own error.
@@ -67,11 +67,10 @@ pub(crate) enum RequestFailure {
 }
 
 impl Connection {
-    /// Sends one request and waits for its outcome. `began` is when the call began, of which this may be
-    /// a further round.
+    /// Sends one request and waits for its outcome. `began` is the start of the call; this may be a later round of it.
     ///
-    /// Dropping the future abandons the request: the entry is removed, the transport releases it, and
-    /// the server is notified as its era prescribes.
+    /// Dropping the future abandons the request: the entry is removed, the transport releases it, and the server is
+    /// notified as its era prescribes.
     pub(crate) async fn exchange(
         &self,
         dialect: &Dialect,
@@ -113,7 +112,7 @@ impl Connection {
             }
             Ended::SendFailed(failure) => {
                 let failure = refusal(failure, dialect);
-                // The server responded, or has never seen it: there is nothing to cancel.
+                // The server responded, or has never seen the request: there is nothing to cancel.
                 if !matches!(&failure, RequestFailure::Lost { delivery, .. } if *delivery != Delivery::NotSent)
                 {
                     guard.reason = None;
@@ -136,7 +135,7 @@ impl Connection {
         }
     }
 
-    /// Sends a request, or starts to.
+    /// Sends a request, or starts sending it.
     fn begin_sending(
         &self,
         dialect: &Dialect,
@@ -168,7 +167,7 @@ impl Connection {
         }
     }
 
-    /// Opens a request; `None` if too many are open already.
+    /// Opens a request; `None` if too many are already open.
     fn open_request(
         &self,
         attempt: &Attempt<'_>,
@@ -268,8 +267,8 @@ impl Connection {
         Ok(outgoing)
     }
 
-    /// Extends a request that was due by the time it has left, if any. Server-to-client requests pause
-    /// the clock, but not for longer than all the rounds of one call may take.
+    /// Extends a request that is due by its remaining time, if any. Server-to-client requests pause the clock, but not
+    /// for longer than all the rounds of one call may take.
     fn extend(&self, id: i64, began: Began, deadlines: Deadlines) -> Result<(), TimeoutKind> {
         let now = self.now();
         let limits = &self.settings.limits;
@@ -289,12 +288,12 @@ impl Connection {
     }
 }
 
-/// A request that is in the table.
+/// A request in the table.
 struct Opened {
     id: i64,
     /// Whether it is the only one.
     alone: bool,
-    /// When its call began.
+    /// The start of its call.
     began: Began,
 }
 
@@ -310,7 +309,7 @@ impl Outcome {
     }
 }
 
-/// How the wait for a request ended.
+/// The end of the wait for a request.
 enum Ended {
     Outcome(Outcome),
     SendFailed(SendError),
@@ -320,12 +319,12 @@ enum Ended {
 /// A request that is being sent.
 type Sending<'a> = Pin<Box<dyn Future<Output = Result<Option<Vec<u8>>, SendError>> + Send + 'a>>;
 
-/// A request in flight, as its caller sees it.
+/// A request in flight, from its caller's point of view.
 struct Waiting<'a> {
     connection: &'a Connection,
     id: i64,
     began: Began,
-    /// The attempt's, until a subscription is acknowledged.
+    /// The limits of the attempt, until a subscription is acknowledged.
     deadlines: Deadlines,
     attempt: &'a Attempt<'a>,
     sending: Option<Sending<'a>>,
@@ -392,7 +391,7 @@ impl Waiting<'_> {
         Poll::Pending
     }
 
-    /// Settles the request with the response that the transport returned.
+    /// Settles the request with the response returned by the transport.
     fn settle(&mut self, answer: Vec<u8>) {
         let outcome = match ResponseBody::peek(answer) {
             Ok((id, body)) if id == self.id => Outcome::Result(body),
@@ -444,8 +443,7 @@ impl Drop for Guard<'_> {
     }
 }
 
-/// Turns a refused exchange into a failure: a JSON-RPC error in the body of an HTTP error is the
-/// response.
+/// Turns a rejected exchange into a failure: a JSON-RPC error in the body of an HTTP error is the response.
 fn refusal(failure: SendError, dialect: &Dialect) -> RequestFailure {
     if let TransportError::Http(http) = &failure.error {
         let limits = mcp_jsonrpc::DecodeLimits::default();
@@ -455,7 +453,7 @@ fn refusal(failure: SendError, dialect: &Dialect) -> RequestFailure {
         })) = mcp_jsonrpc::decode(&http.body, &limits)
         {
             return match http.status {
-                // Authorization comes first, whatever the body says.
+                // Authorization takes precedence over the body.
                 401 | 403 => RequestFailure::Lost {
                     error: failure.error.into(),
                     delivery: failure.delivery,
@@ -480,8 +478,8 @@ fn refusal(failure: SendError, dialect: &Dialect) -> RequestFailure {
     }
 }
 
-/// Whether the error means that the server has lost the session, for which it should use 404: servers
-/// modelled on the TypeScript SDK's example do not.
+/// Whether the error means that the server has lost the session. It should use 404 for that, but servers modelled on
+/// the TypeScript SDK's example do not.
 fn is_unknown_session(error: &ErrorObject) -> bool {
     error.code.get() == -32000 && error.message.to_ascii_lowercase().contains("session")
 }

@@ -1,4 +1,4 @@
-//! From the failure of one request to the error of its call.
+//! The conversion of a request's failure into the error of its call.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use mcp_transport::{Delivery, TransportError};
 use crate::call::error::{CallError, CallName};
 use crate::call::exchange::RequestFailure;
 
-/// Methods that change nothing at the server, or nothing that a repetition would change again.
+/// Methods without effects at the server, or whose effects are the same when repeated.
 const IDEMPOTENT: [&str; 14] = [
     ListTools::NAME,
     ListResources::NAME,
@@ -32,7 +32,7 @@ const IDEMPOTENT: [&str; 14] = [
 ];
 
 impl RequestFailure {
-    /// The error of `call`.
+    /// The error for `call`.
     pub(crate) fn into_error(self, call: CallName) -> CallError {
         match self {
             Self::Peer(error) => CallError::Peer {

@@ -1,5 +1,5 @@
-//! Multi-round-trip requests: a call whose result asks for input is repeated with the answers until
-//! there is a result.
+//! Multi-round-trip requests: a call whose result asks for input is repeated with the answers until there is a final
+//! result.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,12 +36,12 @@ pub(crate) struct MrtrState {
     pub(crate) responses: Option<InputResponses>,
     pub(crate) request_state: Option<String>,
     recoveries: Recoveries,
-    /// URLs the user agreed to visit for this call (2025-11-25).
+    /// The URLs the user agreed to visit for this call (2025-11-25).
     visited: Vec<String>,
 }
 
 impl MrtrState {
-    /// After this many rounds, with the answers to the last one.
+    /// The state after this many rounds, with the answers to the last one.
     pub(crate) fn after(
         rounds: u32,
         responses: InputResponses,
@@ -65,7 +65,7 @@ pub(crate) enum Answer<T> {
     Task(Box<CreateTaskResult>),
 }
 
-/// What a round returned instead of the result.
+/// The content of a round without the final result.
 enum Incomplete {
     Missed(RequestFailure),
     Asked(InputRequiredResult),
@@ -79,8 +79,8 @@ impl Client {
         Ok(self.call_from(call, &mut MrtrState::default()).await?.0)
     }
 
-    /// As [`call`](Self::call), from some round on. Also returns the size of the result in bytes. Waits
-    /// for a task if the call becomes one.
+    /// Like [`call`](Self::call), starting at any round. Also returns the size of the result in bytes. Waits for the
+    /// task if the call becomes one.
     pub(crate) async fn call_from<T: ResultBody>(
         &self,
         call: &Call<'_>,
@@ -99,9 +99,8 @@ impl Client {
         }
     }
 
-    /// Waits for the task that `call` has become, which began at `began`. If the caller is dropped, or if
-    /// the wait fails while the task is running, the task is cancelled, since no other caller will fetch
-    /// its result.
+    /// Waits for the task of `call`, which started at `began`. If the caller is dropped, or if the wait fails while the
+    /// task is running, the task is cancelled, because no other caller will fetch its result.
     pub(crate) async fn finish_task<T: ResultBody>(
         &self,
         call: CallName,
@@ -119,7 +118,7 @@ impl Client {
         result.map_err(|error| error.of_task(CallName { task_id, ..call }))
     }
 
-    /// As [`call_from`](Self::call_from), but returns the task if the call becomes one.
+    /// Like [`call_from`](Self::call_from), but returns the task if the call becomes one.
     pub(crate) async fn answer<T: ResultBody>(
         &self,
         mut snapshot: Arc<Snapshot>,
@@ -149,7 +148,7 @@ impl Client {
         }
     }
 
-    /// Whether this extension is declared: with the call, or else by the connection.
+    /// Whether this extension is declared: with the call, or otherwise by the connection.
     fn declares(&self, id: &str) -> bool {
         let own = self.options().and_then(|it| it.capabilities.as_ref());
         match own {
@@ -195,7 +194,7 @@ impl Client {
         }
     }
 
-    /// Collects the input that the server asked for, for the next round.
+    /// Collects the input the server requested, for the next round.
     async fn answer_input(
         &self,
         call: &Call<'_>,
@@ -237,7 +236,7 @@ impl Client {
         Ok(())
     }
 
-    /// Has the host answer the server's input requests, one after the other.
+    /// Passes the server's input requests to the host, one after the other.
     pub(crate) async fn answers(
         &self,
         call: &Call<'_>,
@@ -283,7 +282,7 @@ impl Client {
         })))
     }
 
-    /// The origin of input requests of this handle's calls.
+    /// The origin of input requests from this handle's calls.
     fn origin(&self) -> Origin {
         Origin::of(self.options().and_then(|options| options.caller.clone()))
     }
@@ -292,7 +291,7 @@ impl Client {
         self.options().is_some_and(|options| options.parking)
     }
 
-    /// The call's params without what we add.
+    /// The call's params without our additions.
     fn bare_params(&self, call: &Call<'_>) -> Result<RawObject, CallError> {
         #[derive(serde::Deserialize)]
         struct Message {
@@ -335,7 +334,7 @@ impl Client {
         }
     }
 
-    /// Has the user visit the URLs that the server requires first, once each, before the call is repeated.
+    /// Asks the user to visit the URLs the server requires first, once each, before the call is repeated.
     async fn visit_urls(
         &self,
         call: &Call<'_>,
@@ -383,7 +382,7 @@ fn read<T: ResultBody>(body: &ResponseBody, session: &Session) -> Result<T, Inco
     }
 }
 
-/// Reads a result that is not plainly complete: checks the whole message and the kind of result.
+/// Reads a result that is not simply complete: validates the whole message and the kind of result.
 fn read_checked<T: ResultBody>(body: &ResponseBody, session: &Session) -> Result<T, Incomplete> {
     let raw = body.result().map_err(Incomplete::Missed)?;
     if !session.dialect.is_modern() {
@@ -403,7 +402,7 @@ fn read_checked<T: ResultBody>(body: &ResponseBody, session: &Session) -> Result
     }
 }
 
-/// A server of 2025-11-25 may refuse a call until the user has visited some URLs.
+/// A server of 2025-11-25 may reject a call until the user has visited some URLs.
 fn requires_urls(error: &ErrorObject, session: &Session) -> bool {
     error.code == ErrorCode::URL_ELICITATION_REQUIRED && !session.dialect.is_modern()
 }

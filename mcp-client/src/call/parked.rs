@@ -1,4 +1,4 @@
-//! A call that waits for an answer that the host will give later, perhaps in another process.
+//! A call that waits for an answer that the host gives later, perhaps in another process.
 
 use std::fmt;
 
@@ -12,19 +12,18 @@ use crate::call::request::Call;
 use crate::client::Client;
 use crate::features::task::Started;
 
-/// A call that was suspended because the host answered an input request with
-/// [`Later`](crate::HostError::Later).
+/// A call that was suspended because the host answered an input request with [`Later`](crate::HostError::Later).
 ///
-/// Serialise it, store it, and give it to [`Client::resume`](crate::Client::resume) with the
-/// answers, on any connection to the same server. Nothing is held open meanwhile.
+/// Serialize it, store it, and pass it to [`Client::resume`](crate::Client::resume) with the answers, on any connection
+/// to the same server. Nothing is held open meanwhile.
 ///
 /// It contains the call's arguments and the server's opaque state: store it accordingly.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Parked {
-    /// The server's name with us.
+    /// Our name for the server.
     pub server: String,
-    /// The method that was called.
+    /// The method of the call.
     pub method: String,
     /// Its params.
     pub params: RawObject,
@@ -32,7 +31,7 @@ pub struct Parked {
     pub questions: InputRequests,
     /// The answers so far.
     pub answers: InputResponses,
-    /// The server's state, which is returned unchanged.
+    /// The server's state, to be returned unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
     /// The number of rounds so far.
@@ -40,7 +39,7 @@ pub struct Parked {
 }
 
 impl Parked {
-    /// The input requests that are still open, by their keys.
+    /// The open input requests, by their keys.
     pub fn open(&self) -> OrderedMap<mcp_jsonrpc::model::InputRequest> {
         let open = self
             .questions
@@ -62,13 +61,13 @@ impl fmt::Display for Parked {
 }
 
 impl Client {
-    /// Resumes a parked call with the answers to its open input requests, each the bare result of its
-    /// kind: an [`ElicitResult`](mcp_jsonrpc::model::ElicitResult), a
-    /// [`CreateMessageResult`](mcp_jsonrpc::model::CreateMessageResult), a
+    /// Resumes a parked call with the answers to its open input requests, each the bare result for its kind: an
+    /// [`ElicitResult`](mcp_jsonrpc::model::ElicitResult), a
+    /// [`CreateMessageResult`](mcp_jsonrpc::model::CreateMessageResult), or a
     /// [`ListRootsResult`](mcp_jsonrpc::model::ListRootsResult).
     ///
-    /// `M` is the method that was parked. Forms are completed and checked as if the host had filled them
-    /// in. If the server asks for more, the host is asked.
+    /// `M` is the method of the parked call. Forms are completed and validated as if the host had filled them in. If
+    /// the server requests more input, the host is asked.
     ///
     /// # Errors
     ///
@@ -89,7 +88,7 @@ impl Client {
         Ok(self.call_from(&call, &mut state).await?.0)
     }
 
-    /// As [`resume`](Self::resume), for a call of a tool that may become a task now.
+    /// Like [`resume`](Self::resume), for a tool call that may now become a task.
     ///
     /// # Errors
     ///
@@ -114,7 +113,7 @@ impl Client {
         })
     }
 
-    /// The params of a parked call, and where it goes on.
+    /// The params of a parked call, and the round to continue with.
     fn unpark(
         &self,
         wanted: &'static str,
@@ -153,7 +152,7 @@ impl Client {
     }
 }
 
-/// What the params of a call name: a tool, a prompt, a resource.
+/// The name in the params of a call: a tool, a prompt, a resource.
 fn name_of(params: &RawObject) -> Option<String> {
     let params = params.parse::<RawMap>().ok()?;
     params.read_as("name").or_else(|| params.read_as("uri"))

@@ -1,4 +1,4 @@
-//! Why a call waits in its server's queue.
+//! The reason why a call waits in its server's queue.
 
 use std::fmt;
 
@@ -18,24 +18,23 @@ pub struct Queued {
     pub conversation: Option<String>,
 }
 
-/// What a queued call waits for.
+/// The cause of a queued call's wait.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum QueueReason {
     /// The server waits for an answer in another conversation.
     Answer,
-    /// The server serves one conversation at a time because it asks questions, and it serves
-    /// another one now.
+    /// The server serves one conversation at a time because it asks questions, and it currently serves another one.
     Conversation,
     /// An earlier call of the same conversation.
     Turn,
-    /// The server runs its maximum number of calls.
+    /// The server has reached its maximum number of calls.
     Full,
 }
 
 impl Queued {
-    /// A call to `server` that waits for `reason`.
+    /// Creates the reason of a call to `server`.
     pub fn new(
         server: impl Into<String>,
         reason: QueueReason,
@@ -48,7 +47,7 @@ impl Queued {
         }
     }
 
-    /// The sentence, with a name for the other conversation.
+    /// The reason as a sentence, with a name for the other conversation.
     pub fn in_words(&self, conversation: &str) -> String {
         let server = &self.server;
         match self.reason {

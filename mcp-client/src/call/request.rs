@@ -1,5 +1,5 @@
-//! A call to make, and the few failures it recovers from: those where the server refused the request
-//! before acting on it, and said why.
+//! A call to make, and the few failures it recovers from: those where the server rejected the request before acting on
+//! it, with a reason.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -25,13 +25,13 @@ pub(crate) struct Call<'a> {
     pub(crate) params: &'a dyn Params,
     /// The value of the `Mcp-Name` header: a tool, a prompt, a resource, a task.
     pub(crate) name: Option<&'a str>,
-    /// The `Mcp-Param-*` headers, by the current schema of the tool.
+    /// The `Mcp-Param-*` headers, from the tool's current schema.
     pub(crate) headers: &'a (dyn Fn() -> Vec<(String, String)> + Sync),
-    /// Members of `_meta`, instead of those in the handle's options.
+    /// Members of `_meta` that replace those in the handle's options.
     pub(crate) meta: Option<&'a RawMap>,
 }
 
-/// The recoveries used in one call; each only once.
+/// The recoveries used in one call; each at most once.
 #[derive(Debug, Default)]
 pub(crate) struct Recoveries {
     session: bool,
@@ -52,7 +52,7 @@ pub(crate) fn no_headers() -> Vec<(String, String)> {
 }
 
 impl<'a> Call<'a> {
-    /// A call without headers of its own.
+    /// Creates a call without extra headers.
     pub(crate) fn new(method: &'static str, params: &'a dyn Params) -> Self {
         let method = Cow::Borrowed(method);
         Self {
@@ -140,9 +140,9 @@ impl Client {
                 Ok(()) => Ok(()),
                 Err(refusal) => Err(refusal.into_error(self.call_name("initialize"))),
             },
-            // The tool list is stale, however fresh it claims to be, and the call was not executed.
+            // The tool list is stale even if it is marked as fresh, and the call was not executed.
             Some(Recovery::NewHeaders) => {
-                // Boxed: listing the tools is a call of its own.
+                // Boxed: listing the tools is a separate call.
                 Box::pin(self.list_tools()).await.map(drop)
             }
         }

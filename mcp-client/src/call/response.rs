@@ -1,7 +1,7 @@
-//! A response, still in the bytes it came in.
+//! A response, still in the bytes it was received in.
 //!
-//! Most responses are written in one of a few ways, so that their id can be found without parsing
-//! them. The reader does no more than that; the caller parses the response, once.
+//! Most responses have one of a few layouts, so that their id can be found without parsing them. The reader does only
+//! that; the caller parses the response, once.
 
 use mcp_jsonrpc::{
     DecodeLimits, Incoming, MessageRef, RawRef, RequestId, ResultBody, decode, peek_response,
@@ -10,7 +10,7 @@ use mcp_jsonrpc::{
 use crate::call::exchange::RequestFailure;
 use crate::connection::reader::chain;
 
-/// A result, still in the bytes it came in.
+/// A result, still in the bytes it was received in.
 #[derive(Debug)]
 pub(crate) struct ResponseBody {
     bytes: Vec<u8>,
@@ -19,17 +19,17 @@ pub(crate) struct ResponseBody {
     seen: Seen,
 }
 
-/// What the bytes of a [`ResponseBody`] are.
+/// The content of a [`ResponseBody`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Seen {
-    /// A result, and nothing else.
+    /// A result only.
     Result,
-    /// A message that is, or looks like, the answer to this request.
+    /// A message that is, or looks like, the response to this request.
     Message(i64),
 }
 
 impl ResponseBody {
-    /// A result out of a batch.
+    /// Takes a result from a batch.
     pub(crate) fn result_of_batch(result: RawRef<'_>) -> Self {
         let bytes = result.get().as_bytes().to_vec();
         Self {
@@ -40,7 +40,7 @@ impl ResponseBody {
         }
     }
 
-    /// The result of `bytes`, the response to request `id`, as located by the decoder.
+    /// The result in `bytes`, the response to request `id`, as located by the decoder.
     pub(crate) fn new(bytes: Vec<u8>, start: usize, end: usize, id: i64) -> Self {
         Self {
             bytes,
@@ -50,7 +50,7 @@ impl ResponseBody {
         }
     }
 
-    /// What looks like a response, and the id of its request.
+    /// The apparent response, and the id of its request.
     pub(crate) fn peek(bytes: Vec<u8>) -> Result<(i64, Self), Vec<u8>> {
         let Some((id, result)) = peek_response(&bytes) else {
             return Err(bytes);
@@ -69,8 +69,8 @@ impl ResponseBody {
         self.end - self.start
     }
 
-    /// The result's text. If it parses as one JSON value, then it is the result; otherwise
-    /// [`result`](Self::result) returns the reason.
+    /// The result's text. If it parses as one JSON value, it is the result; otherwise [`result`](Self::result) returns
+    /// the reason.
     pub(crate) fn text(&self) -> &str {
         let text = self
             .bytes
@@ -84,7 +84,7 @@ impl ResponseBody {
         T::read_text(self.text()).ok()
     }
 
-    /// The result, by decoding the whole message.
+    /// The result, obtained by decoding the whole message.
     pub(crate) fn result(&self) -> Result<RawRef<'_>, RequestFailure> {
         let Seen::Message(asked) = self.seen else {
             return RawRef::from_text(self.text())
@@ -109,18 +109,18 @@ impl ResponseBody {
     }
 }
 
-/// How deep a result may nest as a whole. Its items are bounded separately, so that one item of a list
-/// that nests too deep does not hide the others.
+/// The maximum nesting depth of a whole result. Its items are bounded separately, so that one list item that nests too
+/// deep does not hide the others.
 const MAX_RESULT_DEPTH: usize = 1 << 20;
 
-/// The transport bounds how large a message may be.
+/// The transport limits the size of a message.
 pub(crate) fn limits() -> DecodeLimits {
     DecodeLimits::default()
         .with_message_bytes(usize::MAX)
         .with_result_depth(MAX_RESULT_DEPTH)
 }
 
-/// The id as one of our requests has it: a number. Some servers return it as a string.
+/// The id in the form of our requests: a number. Some servers return it as a string.
 pub(crate) fn own_id(id: &RequestId) -> Option<i64> {
     id.as_i64().or_else(|| id.as_str()?.parse().ok())
 }

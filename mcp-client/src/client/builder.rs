@@ -24,7 +24,7 @@ pub struct ClientBuilder {
 }
 
 impl ClientBuilder {
-    /// For the server that `connect` reaches.
+    /// Creates a builder for the server that `connect` reaches.
     pub fn new(connect: Arc<dyn Connect>) -> Self {
         let name = connect.target().into();
         let info = Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
@@ -45,20 +45,19 @@ impl ClientBuilder {
         }
     }
 
-    /// Sets the server's name for errors and server-to-client requests. Default: its command line or
-    /// URL.
+    /// Sets the server's name in errors and server-to-client requests. Default: its command line or URL.
     pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
         self.settings.name = name.into();
         self
     }
 
-    /// Sets the `clientInfo` that we send.
+    /// Sets the `clientInfo` sent to the server.
     pub fn client_info(mut self, info: Implementation) -> Self {
         self.settings.info = info;
         self
     }
 
-    /// Sets who answers server-to-client requests, and which kinds. Only those are advertised.
+    /// Sets the host that answers server-to-client requests, and the supported kinds. Only those are advertised.
     pub fn host(mut self, host: impl Host + 'static, capabilities: HostCapabilities) -> Self {
         self.settings.host = Some(Arc::new(host));
         self.settings.capabilities = capabilities;
@@ -98,17 +97,16 @@ impl ClientBuilder {
         self
     }
 
-    /// Lets servers turn tool calls into tasks. [`Client::call_tool`] waits for a task as for any call;
+    /// Lets servers turn tool calls into tasks. [`Client::call_tool`] waits for a task like for any call;
     /// [`Client::start_tool`] does not.
     pub fn tasks(self) -> Self {
         self.extension(extension::TASKS, RawObject::empty())
     }
 
-    /// Sets the handler of unsolicited events: called with one event at a time, in order, on a task of
-    /// its own. While it runs, events are queued; see
-    /// [`ClientLimits::queued_events`].
+    /// Sets the handler of unsolicited events. It is called with one event at a time, in order, on a separate task.
+    /// While it runs, events are queued; see [`ClientLimits::queued_events`].
     ///
-    /// Do not keep a [`Client`] in it: that would keep the connection open.
+    /// Do not store a [`Client`] in it: that would keep the connection open.
     pub fn on_event<F>(mut self, handler: impl Fn(ClientEvent) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = ()> + Send + 'static,
@@ -117,8 +115,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets the handler of the connection's end. It runs on a task of its own and gets the reason,
-    /// unless we closed it or it ended cleanly.
+    /// Sets the handler for the end of the connection. It runs on a separate task and gets the reason, unless we closed
+    /// it or it ended cleanly.
     pub fn on_close(
         mut self,
         handler: impl Fn(Option<Arc<TransportError>>) + Send + Sync + 'static,
@@ -133,24 +131,24 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets which era to use.
+    /// Sets the era to use.
     pub fn era(mut self, mode: EraMode) -> Self {
         self.settings.mode = mode;
         self
     }
 
-    /// Sets where the eras of servers are remembered.
+    /// Sets the memory of servers' eras.
     pub fn era_memory(mut self, memory: EraMemory) -> Self {
         self.settings.memory = memory;
         self
     }
 
-    /// Connects: starts or dials the server, negotiates the era, performs the handshake. All
-    /// of it within [`ClientLimits::connect_timeout`].
+    /// Connects: starts the server or connects to it, negotiates the era, performs the handshake, all within
+    /// [`ClientLimits::connect_timeout`].
     ///
     /// # Errors
     ///
-    /// See [`ConnectError`]. Nothing is left behind then: no process, no socket.
+    /// See [`ConnectError`]. On failure, no process and no socket is left behind.
     pub async fn connect(self) -> Result<Client, ConnectError> {
         Client::open(Arc::new(self.settings)).await
     }

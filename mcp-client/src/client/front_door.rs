@@ -1,4 +1,4 @@
-//! The short ways to a client: a command to start, or a URL.
+//! Shortcuts to a client: from a command or from a URL.
 
 #[cfg(feature = "http")]
 use std::sync::Arc;
@@ -12,8 +12,7 @@ use crate::client::builder::ClientBuilder;
 use crate::connect::error::ConnectError;
 
 impl Client {
-    /// Builds a client for a server that is started as a child process and spoken to through its
-    /// stdin and stdout.
+    /// Creates a builder for a server that runs as a child process and communicates through its stdin and stdout.
     ///
     /// For an environment, a working directory or a sandbox, pass a
     /// [`ServerCommand`](mcp_transport::ServerCommand) or a
@@ -33,8 +32,7 @@ impl Client {
         Self::builder(mcp_transport::ServerCommand::new(program).with_args(args))
     }
 
-    /// Builds a client for a server behind a URL, over Streamable HTTP or HTTP+SSE, whichever it
-    /// speaks.
+    /// Creates a builder for a server with a URL, over Streamable HTTP or HTTP+SSE, whichever it supports.
     ///
     /// ```no_run
     /// # async fn example(token: String) -> Result<(), Box<dyn std::error::Error>> {
@@ -55,7 +53,7 @@ impl Client {
     }
 }
 
-/// Builds a [`Client`] for a server behind a URL.
+/// Builds a [`Client`] for a server with a URL.
 #[cfg(feature = "http")]
 #[derive(Debug)]
 #[must_use = "a builder does nothing until `connect`"]
@@ -79,7 +77,7 @@ impl HttpClientBuilder {
     ///
     /// # Errors
     ///
-    /// If the header belongs to the protocol or is not allowed in HTTP.
+    /// If the header is reserved for the protocol or is not allowed in HTTP.
     pub fn header(self, name: &str, value: &str) -> Result<Self, HttpConfigError> {
         let config = self.config.with_header(name, value)?;
         Ok(Self { config })
@@ -92,7 +90,7 @@ impl HttpClientBuilder {
         }
     }
 
-    /// Goes on to the settings that all clients have: host, events, limits.
+    /// Returns the builder of the settings that all clients have: host, events, limits.
     pub fn client(self) -> ClientBuilder {
         Client::builder(self.config)
     }

@@ -32,7 +32,7 @@ pub struct ClientLimits {
     resubscribe_attempts: u32,
 }
 
-/// Declares each limit once: how it is read and how it is set.
+/// Declares the getter and the setter of each limit.
 macro_rules! limits {
     ($($(#[$meta:meta])* $name:ident / $with:ident: $Type:ty;)*) => {
         impl ClientLimits {$(
@@ -52,48 +52,47 @@ macro_rules! limits {
 }
 
 limits! {
-    /// Time to connect in total: start or dial, negotiate, handshake. Default: 30 s.
+    /// The total time to connect: start or dial, negotiate, handshake. Default: 30 s.
     connect_timeout / with_connect_timeout: Duration;
-    /// How long a server on a pipe may leave the first `server/discover` unanswered before it is
-    /// restarted for `initialize`; at most half of [`connect_timeout`](Self::connect_timeout). Only
-    /// used with [`EraMode::PreferModern`](crate::EraMode::PreferModern). Default: 5 s.
+    /// The time a server on a pipe may leave the first `server/discover` unanswered before it is restarted for
+    /// `initialize`; at most half of [`connect_timeout`](Self::connect_timeout). Only used with
+    /// [`EraMode::PreferModern`](crate::EraMode::PreferModern). Default: 5 s.
     probe_timeout / with_probe_timeout: Duration;
-    /// The idle timeout of a call: how long it may go without a response and without progress.
-    /// Default: 120 s.
+    /// The idle timeout of a call: the time without a response or progress. Default: 120 s.
     call_idle_timeout / with_call_idle_timeout: Duration;
-    /// How long a person may take to answer one server-to-client request; then it counts as cancelled.
-    /// The clock of calls is paused meanwhile. Default: 15 min.
+    /// The time a person has to answer one server-to-client request; after that it counts as cancelled. The clock of
+    /// calls is paused meanwhile. Default: 15 min.
     input_timeout / with_input_timeout: Duration;
-    /// Calls in flight; further ones wait. Default: 4096.
+    /// The maximum number of calls in flight; further ones wait. Default: 4096.
     calls_in_flight / with_calls_in_flight: usize;
-    /// Server-to-client requests open at the same time, or in one round of a call; further ones are
-    /// refused. Default: 16.
+    /// The maximum number of server-to-client requests open at the same time, or in one round of a call; further ones
+    /// are rejected. Default: 16.
     questions / with_questions: usize;
-    /// Events queued for the event handler; beyond that they are merged, or dropped and counted.
+    /// The maximum number of events queued for the event handler; beyond that they are merged, or dropped and counted.
     /// Default: 1024.
     queued_events / with_queued_events: usize;
-    /// Responses to the server queued for sending; beyond that they are dropped. Default: 1024.
+    /// The maximum number of responses to the server queued for sending; beyond that they are dropped. Default: 1024.
     queued_responses / with_queued_responses: usize;
-    /// How often a server may ask for input in one call. Default: 10.
+    /// The maximum number of requests for input in one call. Default: 10.
     rounds / with_rounds: u32;
-    /// Pages of one list. Default: 100.
+    /// The maximum number of pages of one list. Default: 100.
     list_pages / with_list_pages: usize;
-    /// Items of one list. Default: 2048.
+    /// The maximum number of items of one list. Default: 2048.
     list_items / with_list_items: usize;
-    /// Bytes of one list, all pages together. Default: 5 MiB.
+    /// The maximum number of bytes of one list, all pages together. Default: 5 MiB.
     list_bytes / with_list_bytes: usize;
-    /// Time for the further pages of one list. Default: 30 s.
+    /// The time limit for the further pages of one list. Default: 30 s.
     list_timeout / with_list_timeout: Duration;
-    /// How long one wait for a task may take. Default: 1 h.
+    /// The time limit for one wait for a task. Default: 1 h.
     task_timeout / with_task_timeout: Duration;
-    /// Attempts in a row to re-establish a lost subscription, before it ends with the last error.
-    /// Default: 8, in about two minutes.
+    /// The maximum number of consecutive attempts to re-establish a lost subscription, before it ends with the last
+    /// error. Default: 8, in about two minutes.
     resubscribe_attempts / with_resubscribe_attempts: u32;
 }
 
 impl ClientLimits {
-    /// The deadline of a call: how long it may take in total, whatever progress it reports. Default:
-    /// ten times [`call_idle_timeout`](Self::call_idle_timeout).
+    /// The deadline of a call: its total time limit, regardless of progress. Default: ten times
+    /// [`call_idle_timeout`](Self::call_idle_timeout).
     pub fn call_deadline(&self) -> Duration {
         self.call_deadline
             .unwrap_or(self.call_idle_timeout.saturating_mul(10))

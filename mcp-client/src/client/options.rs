@@ -39,26 +39,24 @@ pub struct CallOptions {
 }
 
 impl CallOptions {
-    /// Sets the idle timeout: how long a call may go without a response and without progress.
-    /// Every progress report restarts it, so that a call may take longer: see
-    /// [`with_deadline`](Self::with_deadline).
+    /// Sets the idle timeout: the time a call may go without a response or progress. Every progress report restarts it,
+    /// so that a call may take longer: see [`with_deadline`](Self::with_deadline).
     #[must_use]
     pub fn with_idle_timeout(mut self, timeout: Duration) -> Self {
         self.idle_timeout = Some(timeout);
         self
     }
 
-    /// Sets the deadline: how long a call may take in total, whatever progress it reports, including a
-    /// task that it may become. Default: ten times its idle timeout. The time a person takes to answer
-    /// server-to-client requests does not count.
+    /// Sets the deadline: the total time limit of a call regardless of progress, including a task that it may become.
+    /// Default: ten times its idle timeout. The time a person takes to answer server-to-client requests does not count.
     #[must_use]
     pub fn with_deadline(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
         self
     }
 
-    /// Sets the handler of a call's progress reports, which come in order and before its response. When
-    /// they come faster than they are handled, the newest replaces the last.
+    /// Sets the handler of a call's progress reports, which arrive in order and before its response. If they arrive
+    /// faster than they are handled, the newest replaces the last.
     #[must_use]
     pub fn with_progress(
         mut self,
@@ -68,8 +66,8 @@ impl CallOptions {
         self
     }
 
-    /// Adds to the `_meta` of each request, for instance a trace context. The protocol's own members
-    /// cannot be replaced.
+    /// Adds members to the `_meta` of each request, for instance a trace context. The protocol's own members cannot be
+    /// replaced.
     #[must_use]
     pub fn with_meta(mut self, meta: Meta) -> Self {
         self.meta = Some(meta);
@@ -83,25 +81,24 @@ impl CallOptions {
         self
     }
 
-    /// Sets the handler of the log messages that belong to the call, which come in order and before its
-    /// response: those on its reply stream and, where all calls share a channel, those that come while it
-    /// is the only call. They are not events then. When they come much faster than they are handled, some
-    /// are dropped.
+    /// Sets the handler of the log messages that belong to the call, which arrive in order and before its response:
+    /// those on its reply stream and, where all calls share a channel, those that arrive while it is the only call.
+    /// They are not reported as events then. If they arrive much faster than they are handled, some are dropped.
     #[must_use]
     pub fn with_log(mut self, on_log: impl Fn(LogMessageParams) + Send + Sync + 'static) -> Self {
         self.on_log = Some(Arc::new(on_log));
         self
     }
 
-    /// Declares these capabilities with the call, instead of those of the connection: for a client that
-    /// makes calls for others. Only modern servers learn of capabilities per call.
+    /// Declares these capabilities with the call instead of the connection's: for a client that makes calls on behalf
+    /// of others. Only modern servers receive capabilities per call.
     #[must_use]
     pub fn with_capabilities(mut self, capabilities: impl Into<Arc<ClientCapabilities>>) -> Self {
         self.capabilities = Some(capabilities.into());
         self
     }
 
-    /// Sets who makes the call: server-to-client requests that belong to it carry this
+    /// Sets the caller of the call: server-to-client requests that belong to it carry this value
     /// ([`ServerRequest::origin`](crate::ServerRequest)).
     #[must_use]
     pub fn with_caller(mut self, caller: impl Into<Arc<Caller>>) -> Self {
@@ -109,9 +106,8 @@ impl CallOptions {
         self
     }
 
-    /// Allows the call to be parked: what its server asks in its result comes with
-    /// [`ServerRequest::can_park`](crate::ServerRequest), so that the host may answer
-    /// [`HostError::Later`](crate::HostError::Later).
+    /// Allows the call to be parked: requests in its result have [`ServerRequest::can_park`](crate::ServerRequest) set,
+    /// so that the host may answer [`HostError::Later`](crate::HostError::Later).
     #[must_use]
     pub fn with_parking(mut self) -> Self {
         self.parking = true;

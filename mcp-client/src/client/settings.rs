@@ -21,10 +21,10 @@ pub(crate) type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// Called with each event, one at a time.
 pub(crate) type EventHandler = Arc<dyn Fn(ClientEvent) -> BoxFuture<()> + Send + Sync>;
 
-/// Called when a connection ended; with the reason, unless we closed it or it ended cleanly.
+/// Called when a connection has ended, with the reason, unless we closed it or it ended cleanly.
 pub(crate) type CloseHandler = Arc<dyn Fn(Option<Arc<TransportError>>) + Send + Sync>;
 
-/// Everything that was set on the builder.
+/// The settings made on the builder.
 pub(crate) struct Settings {
     pub(crate) connect: Arc<dyn Connect>,
     pub(crate) name: Arc<str>,

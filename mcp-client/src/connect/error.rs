@@ -8,70 +8,70 @@ use std::time::Duration;
 use mcp_jsonrpc::ErrorObject;
 use mcp_transport::TransportError;
 
-/// Why a server could not be connected to.
+/// The reason why connecting to a server failed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ConnectError {
     /// It could not be started or reached, or the connection failed immediately.
     Transport {
-        /// The server's name with us.
+        /// Our name for the server.
         server: Arc<str>,
-        /// What happened.
+        /// The error.
         source: Arc<TransportError>,
     },
     /// It took too long.
     Timeout {
-        /// The server's name with us.
+        /// Our name for the server.
         server: Arc<str>,
         /// The limit.
         limit: Duration,
-        /// What took too long.
+        /// The phase that took too long.
         phase: &'static str,
     },
-    /// The server refused the handshake.
+    /// The server rejected the handshake.
     Refused {
-        /// The server's name with us.
+        /// Our name for the server.
         server: Arc<str>,
         /// The request.
         method: &'static str,
-        /// What it said.
+        /// Its error.
         error: Box<ErrorObject>,
     },
     /// There is no common protocol revision.
     Version {
-        /// The server's name with us.
+        /// Our name for the server.
         server: Arc<str>,
-        /// What the server offers.
+        /// The revisions the server offers.
         offered: Vec<String>,
     },
     /// The server's response to the handshake is invalid.
     InvalidReply {
-        /// The server's name with us.
+        /// Our name for the server.
         server: Arc<str>,
-        /// What it was asked.
+        /// The request.
         method: &'static str,
-        /// What is wrong with it.
+        /// The problem.
         detail: String,
     },
     /// The server requires authorization that we do not have, or credentials could not be prepared.
     Unauthorized {
-        /// The server's name with us.
+        /// Our name for the server.
         server: Arc<str>,
-        /// What it said.
+        /// The rejection.
         source: Arc<TransportError>,
     },
-    /// The server speaks neither of the two HTTP transports.
+    /// The server supports neither of the two HTTP transports.
     Neither {
         /// How the first attempt failed.
         first: Box<ConnectError>,
         /// How the second attempt failed.
         second: Box<ConnectError>,
     },
-    /// Both eras' handshakes were tried, and both failed for reasons of their own.
+    /// The handshakes of both eras were tried, and failed independently.
     NeitherEra {
         /// How the first handshake failed.
         first: Box<ConnectError>,
-        /// How the second one did.
+        /// How the second handshake failed.
         second: Box<ConnectError>,
     },
 }
@@ -140,7 +140,7 @@ impl fmt::Display for ConnectError {
     }
 }
 
-/// An error with its cause, since an error has only one source.
+/// An error with its cause; an error has only one source.
 fn describe(error: &ConnectError) -> String {
     match error.source() {
         Some(source) => format!("{error}: {source}"),

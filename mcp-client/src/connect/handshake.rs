@@ -18,7 +18,7 @@ use crate::connection::session::{ServerDetails, Session};
 use crate::dialect::verdict::Finding;
 use crate::dialect::{Dialect, Extras};
 
-/// Why a handshake failed.
+/// The reason why a handshake failed.
 #[derive(Debug)]
 pub(crate) enum Refusal {
     /// The request failed.
@@ -30,9 +30,9 @@ pub(crate) enum Refusal {
 /// The revision offered to a legacy server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Offer {
-    /// This one, or any other legacy one that the server prefers.
+    /// This one, or any other legacy revision the server prefers.
     AtBest(Revision),
-    /// This one only.
+    /// Only this one.
     Only(Revision),
 }
 
@@ -99,8 +99,8 @@ impl Connection {
         }
     }
 
-    /// Repeats the handshake after the server has lost the session, unless another call just did. Takes
-    /// at most as long as connecting, including the wait for that other call.
+    /// Repeats the handshake after the server has lost the session, unless another call has just done so. Takes at most
+    /// as long as connecting, including the wait for that other call.
     pub(crate) async fn initialize_again(&self, session: &Session) -> Result<(), Refusal> {
         let limit = self.settings.limits.connect_timeout();
         let again = self.initialize_in_turn(session);
@@ -149,7 +149,7 @@ impl Connection {
         }
     }
 
-    /// Uses `revision` from now on, with what the server declared.
+    /// Switches to `revision`, with the server's declarations.
     pub(crate) fn adopt(
         &self,
         revision: Revision,
@@ -203,7 +203,7 @@ impl Connection {
     }
 }
 
-/// What the failure of a probe says about the server's era.
+/// What the failure of a probe implies about the server's era.
 pub(crate) fn finding(failure: &RequestFailure) -> Finding {
     match failure {
         RequestFailure::Peer(error) => Finding::Refused {
@@ -231,8 +231,8 @@ pub(crate) fn finding(failure: &RequestFailure) -> Finding {
     }
 }
 
-/// Reads the response to `initialize`. Only the version must be valid; a server that describes itself
-/// or its capabilities badly is still usable.
+/// Reads the response to `initialize`. Only the version must be valid; a server with an invalid description or invalid
+/// capabilities is still usable.
 fn read_initialize(raw: RawRef<'_>) -> Result<InitializeResult, String> {
     let strict = match InitializeResult::read(raw) {
         Ok(result) => return Ok(result),
@@ -250,8 +250,8 @@ fn read_initialize(raw: RawRef<'_>) -> Result<InitializeResult, String> {
     Ok(result)
 }
 
-/// Reads each capability separately, so that an invalid one does not hide the others. One that is
-/// present but not an object counts as declared, unless it is `false` or `null`.
+/// Reads each capability separately, so that an invalid one does not hide the others. One that is present but not an
+/// object counts as declared, unless it is `false` or `null`.
 fn read_capabilities(members: &RawMap) -> ServerCapabilities {
     let declared: RawMap = members.read_as("capabilities").unwrap_or_default();
     let mut good = RawMap::new();

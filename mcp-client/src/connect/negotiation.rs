@@ -1,4 +1,4 @@
-//! Negotiation: which transport and which era a server speaks.
+//! Negotiation of the transport and the era of a server.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,8 +17,7 @@ use crate::dialect::EraMode;
 use crate::dialect::era_memory::Era;
 use crate::dialect::verdict::{Finding, Verdict, judge};
 
-/// Connects within one deadline. A connection that fails is gone when this returns, and soon after this
-/// is dropped.
+/// Connects within one deadline. A failed connection is closed when this returns, and soon after this is dropped.
 pub(crate) async fn connect(settings: &Arc<Settings>) -> Result<Arc<Connection>, ConnectError> {
     let mut negotiation = Negotiation {
         settings,
@@ -52,7 +51,7 @@ const CONNECTING: &str = "connecting";
 const INITIALIZING: &str = "waiting for the response to initialize";
 const DISCOVERING: &str = "waiting for the response to server/discover";
 
-/// Which handshake to begin with, and whether to try the other one.
+/// The handshake to start with, and whether to try the other one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Plan {
     DiscoverOnly(Revision),
@@ -79,7 +78,7 @@ struct Negotiation<'a> {
     settings: &'a Arc<Settings>,
     /// The current connection.
     connection: Option<Arc<Connection>>,
-    /// The failures before the current step, to be reported if that fails, too.
+    /// The failures before the current step, reported if that fails, too.
     earlier: Vec<Step>,
     /// The current phase, for timeouts.
     phase: &'static str,
@@ -163,7 +162,7 @@ impl Negotiation<'_> {
         })
     }
 
-    /// `initialize`; if the server refuses it, with whatever code, `server/discover`.
+    /// Sends `initialize`; if the server rejects it with any code, sends `server/discover`.
     async fn initialize_first(
         &mut self,
         connect: &Arc<dyn Connect>,
@@ -183,9 +182,9 @@ impl Negotiation<'_> {
             _ => return Err(error),
         };
         match error {
-            // A version that does not match says more than the refusal of `initialize`.
+            // A version mismatch is more informative than the rejection of `initialize`.
             ConnectError::Version { .. } => Err(error),
-            // It is not modern: only its refusal counts.
+            // It is not modern: only its rejection matters.
             ConnectError::Refused { error, .. } if !is_modern_code(error.code) => Err(refused),
             ConnectError::Transport { source, .. }
                 if matches!(*source, TransportError::Http(_)) =>
@@ -199,7 +198,7 @@ impl Negotiation<'_> {
         }
     }
 
-    /// `server/discover`, then what its outcome suggests.
+    /// Sends `server/discover`, then continues according to its outcome.
     async fn discover_first(
         &mut self,
         connect: &Arc<dyn Connect>,
@@ -221,8 +220,8 @@ impl Negotiation<'_> {
             Verdict::Legacy | Verdict::Respawn => {}
             _ => return Err(error),
         }
-        // A server that refuses `server/discover` is legacy; one that is silent or whose response is
-        // invalid may be a modern one in trouble.
+        // A server that rejects `server/discover` is legacy; a silent one, or one with an invalid response, may be a
+        // modern server with a problem.
         if matches!(
             finding,
             Finding::Silence | Finding::Gone | Finding::Nonsense
@@ -237,7 +236,7 @@ impl Negotiation<'_> {
         self.initialize(connect, newest()).await
     }
 
-    /// `server/discover` only.
+    /// Sends `server/discover` only.
     async fn discover(
         &mut self,
         connect: &Arc<dyn Connect>,
@@ -251,7 +250,7 @@ impl Negotiation<'_> {
         }
     }
 
-    /// Sends `server/discover`, and again if the server refuses the version of the first.
+    /// Sends `server/discover`, and again if the server rejects the version of the first.
     async fn probe(
         &mut self,
         connect: &Arc<dyn Connect>,
@@ -421,8 +420,8 @@ fn unreachable_server(server: Arc<str>, source: Arc<TransportError>) -> ConnectE
     }
 }
 
-/// Whether an error means that the server does not speak this transport at all, so that the other one
-/// is worth a try.
+/// Whether an error means that the server does not support this transport at all, so that the other one should be
+/// tried.
 fn is_wrong_transport(error: &ConnectError) -> bool {
     match error {
         ConnectError::Transport { source, .. } => match source.as_ref() {

@@ -1,4 +1,4 @@
-//! The clock of calls: it is paused while a person answers a server-to-client request.
+//! The clock of calls, which is paused while a person answers a server-to-client request.
 //!
 //! Pure: callers pass the current time, as the time since the connection began.
 
@@ -34,7 +34,7 @@ impl Clock {
         self.open > 0
     }
 
-    /// The time that the clock shows.
+    /// The reading of the clock.
     pub(crate) fn reading(&self, now: Duration) -> Duration {
         let now = if self.open == 0 {
             now
@@ -45,31 +45,31 @@ impl Clock {
     }
 }
 
-/// When a call began.
+/// The start of a call.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Began {
-    /// By the pausable clock.
+    /// On the pausable clock.
     pub(crate) reading: Duration,
-    /// By the one that is never paused.
+    /// On the clock that is never paused.
     pub(crate) at: Duration,
 }
 
 /// The time limits of a call.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Deadlines {
-    /// Until the response, or the next progress report.
+    /// The time until the response, or the next progress report.
     pub(crate) idle: Duration,
-    /// In total, whatever the progress.
+    /// The total time, regardless of progress.
     pub(crate) total: Duration,
 }
 
-/// Which of a call's two limits ended it.
+/// The limit that ended a call.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum TimeoutKind {
     /// The idle timeout: there was neither a response nor progress.
     Idle,
-    /// The deadline: the call was not done in time, whatever progress it reported.
+    /// The deadline: the call was not complete in time, regardless of progress.
     Deadline,
 }
 
@@ -80,8 +80,8 @@ impl Deadlines {
         total: Duration::MAX,
     };
 
-    /// The time left for a call that began at `started` and had its last progress at `moved`, both by the
-    /// pausable clock.
+    /// The time left for a call that started at `started` and had its last progress at `moved`, both on the pausable
+    /// clock.
     pub(crate) fn left(
         self,
         started: Duration,
@@ -136,8 +136,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever questions come and go, the clock never runs backwards nor faster than time,
-        /// and what it does not show is exactly the time with a question open.
+        /// Whatever questions open and close, the clock never runs backwards nor faster than real time, and it loses
+        /// exactly the time with an open question.
         #[test]
         fn the_clock_loses_exactly_the_open_time(steps in prop::collection::vec((0u64..50, 0u8..3), 0..40)) {
             let mut clock = Clock::default();

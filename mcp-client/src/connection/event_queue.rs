@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 
 use crate::features::event::ClientEvent;
 
-/// Events that are queued for their handler, in order.
+/// The events queued for their handler, in order.
 ///
-/// A storm is bounded: an event that equals a queued one is merged into it; when the queue is full, log
-/// messages and unknown notifications are dropped and counted, and anything that must not be lost
-/// becomes a [`ClientEvent::Gap`].
+/// The queue is bounded even during a burst: an event that equals a queued one is merged into it; when the queue is
+/// full, log messages and unknown notifications are dropped and counted, and anything that must not be lost becomes a
+/// [`ClientEvent::Gap`].
 #[derive(Debug)]
 pub(crate) struct EventQueue {
     queue: VecDeque<ClientEvent>,
@@ -150,7 +150,7 @@ mod tests {
             prop_assert_eq!(sent, got);
         }
 
-        /// A change that was announced is always followed by a delivery that covers it.
+        /// An announced change is always followed by a delivery that covers it.
         #[test]
         fn a_change_always_reaches_the_handler(noise in prop::collection::vec(events(), 0..50)) {
             let mut events = EventQueue::new(4);

@@ -1,10 +1,10 @@
-//! The task that calls the event handler, with one event at a time and in order.
+//! The task that calls the event handler with one event at a time, in order.
 
 use std::sync::Arc;
 
 use crate::connection::Connection;
 
-/// Runs until the connection is over and no event is left.
+/// Runs until the connection has ended and no event is left.
 pub(super) async fn run(connection: Arc<Connection>) {
     let Some(on_event) = connection.settings.on_event.clone() else {
         return;

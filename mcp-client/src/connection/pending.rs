@@ -14,9 +14,9 @@ use crate::call::caller::Caller;
 
 /// The requests in flight.
 ///
-/// Every request that [`begin`](Self::begin)s leaves the table exactly once: by [`poll`](Self::poll)
-/// with its one outcome, or by [`abandon`](Self::abandon). What arrives for a request that is not open
-/// is refused, and ids are never reused, so no late response finds a wrong owner.
+/// Every request that [`begin`](Self::begin)s leaves the table exactly once: by [`poll`](Self::poll) with its one
+/// outcome, or by [`abandon`](Self::abandon). Messages for a request that is not open are rejected, and ids are never
+/// reused, so no late response finds a wrong owner.
 #[derive(Debug)]
 pub(crate) struct Pending<O> {
     last: i64,
@@ -31,7 +31,7 @@ pub(crate) struct Pending<O> {
 /// The outcome of opening a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Begun {
-    /// It has this id.
+    /// Opened with this id.
     Open(i64),
     /// Too many are open.
     Full,
@@ -44,36 +44,36 @@ struct Entry<O> {
     outcome: Option<O>,
     waker: Option<Waker>,
     moved: Duration,
-    /// When to check whether its time has run out.
+    /// When to check whether its time has expired.
     due: Duration,
-    /// That time has come, and the caller has not checked yet.
+    /// Whether that time has passed and the caller has not checked yet.
     is_due: bool,
     wants: Wants,
-    /// The caller wants its log messages.
+    /// Whether the caller reads its log messages.
     wants_logs: bool,
-    /// The server has acknowledged it, and the caller has not seen that yet.
+    /// Whether the server has acknowledged it and the caller has not seen that yet.
     acknowledged: bool,
     /// Boxed, because few requests have any.
     asides: Option<Box<Asides>>,
     caller: Option<Arc<Caller>>,
 }
 
-/// What arrived for a request besides its response.
+/// Messages for a request other than its response.
 #[derive(Debug, Default)]
 struct Asides {
     reports: VecDeque<Report>,
-    /// What went wrong, to be reported if there is no response.
+    /// A problem to report if there is no response.
     trouble: Option<String>,
 }
 
-/// What a request's caller hears of before the response.
+/// A report to a request's caller before the response.
 #[derive(Debug)]
 pub(crate) enum Report {
     Progress(ProgressParams),
     Log(Box<LogMessageParams>),
 }
 
-/// Hashes ids, which we assign and which count up: no peer can make them collide.
+/// Hashes ids, which we assign in ascending order: no peer can make them collide.
 #[derive(Debug, Default)]
 struct Spread(u64);
 
@@ -83,7 +83,7 @@ impl Hasher for Spread {
     }
 
     fn write_i64(&mut self, id: i64) {
-        // By the golden ratio, so that neighbours differ in the high bits as well.
+        // The golden ratio makes neighbours differ in the high bits as well.
         self.0 = (self.0 ^ id.cast_unsigned()).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     }
 
@@ -92,14 +92,14 @@ impl Hasher for Spread {
     }
 }
 
-/// What a caller waits for.
+/// The messages a caller waits for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Wants {
-    /// Only the response.
+    /// The response only.
     Answer,
     /// Progress reports as well.
     Progress,
-    /// A subscription: only such a request is acknowledged, and only such a request can be cancelled by
+    /// The changes of a subscription: only such a request is acknowledged, and only such a request can be cancelled by
     /// the server.
     Changes,
 }
@@ -113,9 +113,9 @@ pub(crate) struct Abandoned {
     pub(crate) reason: &'static str,
 }
 
-/// Reports kept for one caller; when there are more, the newest progress replaces the last.
+/// The number of reports kept for one caller; beyond it, the newest progress replaces the last.
 const MAX_REPORTS: usize = 32;
-/// Reports kept if log messages are among them; when there are more, they are dropped.
+/// The number of reports kept if log messages are among them; further ones are dropped.
 const MAX_LOGS: usize = 256;
 
 impl<O> Pending<O> {
@@ -176,7 +176,7 @@ impl<O> Pending<O> {
 
     /// Settles an open request. Only the first outcome counts.
     ///
-    /// Returns the waker, to be called outside the lock; `Err` returns an outcome that has no caller.
+    /// Returns the waker, to be called outside the lock; `Err` returns an outcome without a caller.
     pub(crate) fn settle(&mut self, id: i64, outcome: O) -> Result<Option<Waker>, O> {
         match self.open.get_mut(&id) {
             Some(entry) if entry.outcome.is_none() => {
@@ -207,8 +207,8 @@ impl<O> Pending<O> {
             .collect()
     }
 
-    /// Removes the request of a caller that was dropped. `true` if the server is to be notified: if there
-    /// was no response and the table is open.
+    /// Removes the request of a dropped caller. `true` if the server must be notified: if there was no response and the
+    /// table is open.
     pub(crate) fn abandon(&mut self, id: i64, reason: Option<&'static str>) -> bool {
         let unanswered = self
             .open
@@ -228,7 +228,7 @@ impl<O> Pending<O> {
         self.abandoned.pop_front()
     }
 
-    /// Takes a progress report, which restarts the idle timeout.
+    /// Records a progress report, which restarts the idle timeout.
     pub(crate) fn progress(
         &mut self,
         id: i64,
@@ -253,15 +253,15 @@ impl<O> Pending<O> {
         entry.waker.take()
     }
 
-    /// The caller wants to hear of the request's log messages.
+    /// Requests the delivery of the request's log messages.
     pub(crate) fn set_wants_logs(&mut self, id: i64) {
         if let Some(entry) = self.open.get_mut(&id) {
             entry.wants_logs = true;
         }
     }
 
-    /// Takes a log message: of the request on whose stream it came, or of the only one that is open,
-    /// subscriptions aside. `Err` returns one that no caller wants.
+    /// Takes a log message for the request on whose stream it arrived, or for the only open one, not counting
+    /// subscriptions. `Err` returns a message that no caller reads.
     pub(crate) fn log(
         &mut self,
         stream: Option<i64>,
@@ -283,15 +283,15 @@ impl<O> Pending<O> {
         }
     }
 
-    /// The server acknowledges a subscription. Ignored for any other request.
+    /// Records the server's acknowledgement of a subscription. Ignored for any other request.
     pub(crate) fn acknowledge(&mut self, id: i64) -> Option<Waker> {
         let entry = self.subscription(id)?;
         entry.acknowledged = true;
         entry.waker.take()
     }
 
-    /// The server cancels a subscription. `Err` returns the outcome: the server must not cancel any other
-    /// request, which goes on.
+    /// Records the server's cancellation of a subscription. `Err` returns the outcome: the server must not cancel any
+    /// other request, which continues.
     pub(crate) fn cancelled(&mut self, id: i64, outcome: O) -> Result<Option<Waker>, O> {
         match self.subscription(id) {
             Some(_) => self.settle(id, outcome),
@@ -315,7 +315,7 @@ impl<O> Pending<O> {
         entry.is_some_and(|entry| std::mem::take(&mut entry.acknowledged))
     }
 
-    /// Returns the wakers of all requests that are due, and when the next one is.
+    /// Returns the wakers of all due requests, and the time of the next one.
     pub(crate) fn sweep(&mut self, reading: Duration) -> (Vec<Waker>, Option<Duration>) {
         let (mut wakers, mut next) = (Vec::new(), None);
         let unanswered = self.open.values_mut().filter(|e| e.outcome.is_none());
@@ -330,7 +330,7 @@ impl<O> Pending<O> {
         (wakers, next)
     }
 
-    /// Makes all requests due, so that their callers check the time they have left.
+    /// Marks all requests as due, so that their callers check their remaining time.
     pub(crate) fn sweep_all(&mut self) -> Vec<Waker> {
         let unanswered = self.open.values_mut().filter(|e| e.outcome.is_none());
         unanswered
@@ -341,13 +341,13 @@ impl<O> Pending<O> {
             .collect()
     }
 
-    /// Whether it became due since the last call.
+    /// Whether it has become due since the last call.
     pub(crate) fn take_due(&mut self, id: i64) -> bool {
         let entry = self.open.get_mut(&id);
         entry.is_some_and(|entry| std::mem::take(&mut entry.is_due))
     }
 
-    /// Sets when a request is due.
+    /// Sets the time a request is due.
     pub(crate) fn extend(&mut self, id: i64, due: Duration) {
         if let Some(entry) = self.open.get_mut(&id) {
             entry.due = due;
@@ -360,12 +360,12 @@ impl<O> Pending<O> {
         asides.reports.pop_front()
     }
 
-    /// When the request last made progress.
+    /// The time of the request's last progress.
     pub(crate) fn moved(&self, id: i64) -> Option<Duration> {
         self.open.get(&id).map(|entry| entry.moved)
     }
 
-    /// Stores what arrived instead of a response, to be reported if there is none.
+    /// Stores a problem, to be reported if there is no response.
     pub(crate) fn note_trouble(&mut self, id: i64, trouble: impl FnOnce() -> String) {
         if let Some(entry) = self.open.get_mut(&id) {
             let asides = entry.asides.get_or_insert_default();
@@ -373,19 +373,19 @@ impl<O> Pending<O> {
         }
     }
 
-    /// What arrived instead of a response.
+    /// The stored problem.
     pub(crate) fn trouble(&mut self, id: i64) -> Option<String> {
         self.open.get_mut(&id)?.asides.as_mut()?.trouble.take()
     }
 
-    /// Sets who makes a request.
+    /// Sets the caller of a request.
     pub(crate) fn set_caller(&mut self, id: i64, caller: &Arc<Caller>) {
         if let Some(entry) = self.open.get_mut(&id) {
             entry.caller = Some(Arc::clone(caller));
         }
     }
 
-    /// Who makes a request, if it is open and that is known.
+    /// The caller of a request, if it is open and known.
     pub(crate) fn caller(&self, id: i64) -> Option<Arc<Caller>> {
         self.open.get(&id)?.caller.clone()
     }
@@ -400,7 +400,7 @@ impl<O> Pending<O> {
         self.open.is_empty()
     }
 
-    /// The one unanswered request, if there is exactly one.
+    /// The unanswered request, if there is exactly one.
     pub(crate) fn only(&self) -> Option<i64> {
         let mut unanswered = self
             .open

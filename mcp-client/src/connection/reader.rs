@@ -20,11 +20,10 @@ use crate::connection::truncated;
 use crate::features::event::ClientEvent;
 use crate::host::server_request;
 
-/// After a message of this size the reader yields to the message's caller, so that few are held at the
-/// same time.
+/// After a message of this size the reader yields to the message's caller, so that few are held at the same time.
 const LARGE: usize = 64 * 1024;
 
-/// Reads until the connection is over.
+/// Reads until the connection has ended.
 pub(super) async fn run(connection: Arc<Connection>) {
     loop {
         match connection.transport.recv().await {
@@ -87,9 +86,9 @@ fn message(connection: &Arc<Connection>, body: Vec<u8>, stream: Option<&RequestI
             None
         }
     };
-    // Last, because it moves the bytes.
+    // Done last, because it moves the bytes.
     if let Some((id, (start, end))) = answer {
-        // An id that is not ours belongs to no request.
+        // A foreign id belongs to no request.
         let body = ResponseBody::new(body, start, end, own_id(&id).unwrap_or(0));
         settle(connection, &id, Outcome::Result(body), stream);
     }
@@ -117,7 +116,7 @@ fn single(connection: &Arc<Connection>, message: MessageRef<'_>, stream: Option<
             id: None,
             outcome: Err(error),
         } => anonymous(connection, error, stream),
-        // The decoder refuses results without an id.
+        // The decoder rejects results without an id.
         MessageRef::Response {
             id: None,
             outcome: Ok(_),
@@ -141,7 +140,7 @@ fn settle(connection: &Connection, id: &RequestId, outcome: Outcome, stream: Opt
     }
 }
 
-/// Handles an error without an id: it belongs to the exchange it came in, otherwise to no request.
+/// Handles an error without an id: it belongs to the exchange it arrived in, otherwise to no request.
 fn anonymous(connection: &Connection, error: ErrorObject, stream: Option<&RequestId>) {
     match stream.and_then(own_id) {
         Some(id) => drop(connection.settle(id, Outcome::Error(error))),
@@ -157,7 +156,7 @@ fn anonymous(connection: &Connection, error: ErrorObject, stream: Option<&Reques
     }
 }
 
-/// Stores what came in an exchange that may now end without a response.
+/// Stores what arrived in an exchange that may now end without a response.
 fn trouble(connection: &Connection, stream: Option<&RequestId>, what: impl FnOnce() -> String) {
     if let Some(id) = stream.and_then(own_id) {
         connection.state.lock().pending.note_trouble(id, what);
@@ -278,8 +277,8 @@ fn notification(
     }
 }
 
-/// Handles a change that a modern server announces on a subscription. One that belongs to none of
-/// ours is ignored. One that names none, against the protocol, may be meant for any of them.
+/// Handles a change that a modern server announces on a subscription. A change for an unknown subscription is ignored.
+/// One without a subscription id violates the protocol and may be meant for any of them.
 fn change(
     connection: &Connection,
     change: ClientEvent,
@@ -306,7 +305,7 @@ fn event(connection: &Connection, event: ClientEvent) {
     event_on(connection, event, None);
 }
 
-/// Delivers an event; on this subscription, if it names one.
+/// Delivers an event, on this subscription if it names one.
 fn event_on(connection: &Connection, event: ClientEvent, subscription: Option<i64>) {
     if matches!(event, ClientEvent::ToolsChanged | ClientEvent::Gap) {
         connection.tool_changes.fetch_add(1, Ordering::Release);
@@ -318,7 +317,7 @@ fn event_on(connection: &Connection, event: ClientEvent, subscription: Option<i6
     }
 }
 
-/// Handles the end of an exchange: if its request has no response yet, it will have none.
+/// Handles the end of an exchange: a request still without a response will get none.
 fn ended(connection: &Connection, request: &RequestId, error: Arc<TransportError>) {
     let Some(id) = own_id(request) else { return };
     let trouble = connection.state.lock().pending.trouble(id);
@@ -332,8 +331,8 @@ fn ended(connection: &Connection, request: &RequestId, error: Arc<TransportError
     drop(connection.settle(id, outcome));
 }
 
-/// Handles a discarded message. Fails the call it answered, if its beginning shows which one; otherwise
-/// the connection, since a call may be waiting for it.
+/// Handles a discarded message. If its beginning identifies the call it answered, that call fails; otherwise the
+/// connection fails, because a call may be waiting for it.
 fn too_large(
     connection: &Arc<Connection>,
     head: &[u8],

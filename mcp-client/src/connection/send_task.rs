@@ -1,7 +1,7 @@
-//! The task that sends what has no caller: responses to the server and cancellations. It also sweeps
-//! the deadlines of all calls.
+//! The task that sends messages without a caller: responses to the server and cancellations. It also sweeps the
+//! deadlines of all calls.
 //!
-//! It has its own queue, so that these never wait behind requests, and so that dropping a call never
+//! It has a separate queue, so that these messages never wait behind requests, and so that dropping a call never
 //! blocks.
 
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use tokio::task::JoinSet;
 use crate::connection::Connection;
 use crate::connection::pending::Abandoned;
 
-/// Messages in flight; over HTTP each is a request of its own.
+/// The maximum number of messages in flight; over HTTP each is a separate request.
 const MAX_IN_FLIGHT: usize = 16;
 
-/// Runs until the connection is over, or is being closed and everything has been sent.
+/// Runs until the connection has ended, or is being closed and everything has been sent.
 pub(super) async fn run(connection: Arc<Connection>) {
     let mut under_way = JoinSet::new();
     loop {

@@ -5,7 +5,7 @@ use mcp_jsonrpc::model::{Implementation, ServerCapabilities};
 
 use crate::dialect::Dialect;
 
-/// What a server declares about itself.
+/// A server's declarations about itself.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ServerDetails {
@@ -19,19 +19,19 @@ pub struct ServerDetails {
     pub revision: Option<Revision>,
 }
 
-/// The result of a handshake. Replaced as a whole by another handshake.
+/// The result of a handshake. Another handshake replaces it as a whole.
 #[derive(Debug)]
 pub(crate) struct Session {
     /// The dialect in use.
     pub(crate) dialect: Dialect,
-    /// What the server declared.
+    /// The server's declarations.
     pub(crate) facts: ServerDetails,
-    /// The number of handshakes before.
+    /// The number of earlier handshakes.
     pub(crate) number: u64,
 }
 
 impl Session {
-    /// Before the first handshake.
+    /// The state before the first handshake.
     pub(crate) fn unknown() -> Self {
         Self {
             dialect: Dialect::handshake(),

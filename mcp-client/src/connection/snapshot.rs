@@ -1,4 +1,4 @@
-//! What every call reads of its connection and few change: an immutable snapshot, replaced as a whole.
+//! The data of a connection that every call reads and that rarely changes: an immutable snapshot, replaced as a whole.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use mcp_jsonrpc::model::{LoggingLevel, ParamHeader};
 use crate::client::limits::ClientLimits;
 use crate::connection::session::Session;
 
-/// What is known of a server, and the settings of calls to it.
+/// The known data of a server, and the settings of calls to it.
 #[derive(Clone, Debug)]
 pub(crate) struct Snapshot {
     pub(crate) session: Arc<Session>,
@@ -29,7 +29,7 @@ pub(crate) struct Tuning {
 }
 
 impl Snapshot {
-    /// Before the first handshake.
+    /// The state before the first handshake.
     pub(crate) fn new(limits: &ClientLimits) -> Self {
         Self {
             session: Arc::new(Session::unknown()),

@@ -13,33 +13,33 @@ use crate::client::limits::ClientLimits;
 use crate::connection::clock::Clock;
 use crate::connection::pending::Pending;
 
-/// The open requests, their clock, and what is queued for the send task.
+/// The open requests, their clock, and the queue of the send task.
 pub(crate) struct State {
     pub(crate) pending: Pending<Outcome>,
     pub(crate) clock: Clock,
-    /// Responses that are queued for the send task.
+    /// Responses queued for the send task.
     pub(crate) answers: VecDeque<Outgoing>,
-    /// When the last call began.
+    /// The start of the last call.
     pub(crate) last_call: Duration,
-    /// When the next sweep is due.
+    /// The time of the next sweep.
     next_sweep: Option<Duration>,
 }
 
 /// The interval of sweeps while the clock is paused.
 const PAUSED_INTERVAL: Duration = Duration::from_secs(60);
 
-/// How one request ended.
+/// The outcome of one request.
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// With a result.
+    /// A result.
     Result(ResponseBody),
-    /// With the server's error.
+    /// The server's error.
     Error(ErrorObject),
-    /// With an invalid response.
+    /// An invalid response.
     Invalid(String),
-    /// The server cancelled it, as it may a subscription.
+    /// A cancellation by the server, which is allowed for a subscription.
     Cancelled,
-    /// Without a response.
+    /// No response.
     Lost {
         error: Arc<TransportError>,
         delivery: Delivery,
@@ -71,7 +71,7 @@ impl State {
         is_sooner
     }
 
-    /// When to [`sweep`](Self::sweep) next.
+    /// The time of the next [`sweep`](Self::sweep).
     pub(crate) fn next_sweep(&self) -> Option<Duration> {
         self.next_sweep
     }
@@ -79,11 +79,11 @@ impl State {
     /// Resumes the clock.
     pub(crate) fn resume_clock(&mut self, now: Duration) {
         self.clock.resume(now);
-        // What was postponed while the clock was paused is checked again.
+        // Checks postponed during the pause are made now.
         self.next_sweep = Some(now);
     }
 
-    /// The wakers of callers whose time may have run out.
+    /// The wakers of callers whose time may have expired.
     pub(crate) fn sweep(&mut self, now: Duration) -> Vec<Waker> {
         if self.next_sweep.is_none_or(|next_sweep| now < next_sweep) {
             return Vec::new();

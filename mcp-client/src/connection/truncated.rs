@@ -1,8 +1,8 @@
-//! What the beginning of a discarded message reveals. Pure.
+//! The information in the beginning of a discarded message. Pure.
 
 use mcp_jsonrpc::{DecodeError, RequestId, Side, decode};
 
-/// What could be read.
+/// The parts that could be read.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) struct Head {
     /// The message's id.

@@ -7,9 +7,9 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-/// Remembers which era each server speaks, so that the next connection need not negotiate.
+/// Remembers the era of each server, so that the next connection need not negotiate it.
 ///
-/// Clones share their content: use one for all clients. Entries expire, because servers get upgraded.
+/// Clones share their content: use one for all clients. Entries expire, because servers are upgraded.
 #[derive(Clone, Debug)]
 pub struct EraMemory {
     verdicts: Arc<Mutex<BTreeMap<String, (Era, Instant)>>>,
@@ -25,11 +25,11 @@ pub(crate) enum Era {
     Modern,
 }
 
-/// Servers remembered at once.
+/// The maximum number of servers remembered.
 const MAX_SERVERS: usize = 4096;
 
 impl EraMemory {
-    /// An empty memory whose entries expire after an hour.
+    /// Creates an empty memory whose entries expire after an hour.
     pub fn new() -> Self {
         Self {
             verdicts: Arc::default(),
@@ -37,7 +37,7 @@ impl EraMemory {
         }
     }
 
-    /// Sets after which time an entry expires.
+    /// Sets the time after which an entry expires.
     #[must_use]
     pub fn with_max_age(mut self, max_age: Duration) -> Self {
         self.max_age = max_age;

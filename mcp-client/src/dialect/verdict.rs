@@ -1,9 +1,9 @@
-//! What the outcome of `server/discover` says about a server's era. Pure.
+//! What the outcome of `server/discover` implies about a server's era. Pure.
 
 use mcp_jsonrpc::{ErrorCode, Revision};
 use mcp_transport::TransportKind;
 
-/// How a probe ended.
+/// The outcome of a probe.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Finding {
     /// A result that lists versions.
@@ -11,33 +11,33 @@ pub(crate) enum Finding {
         /// The server's versions.
         supported: Vec<String>,
     },
-    /// A JSON-RPC error, with whatever HTTP status.
+    /// A JSON-RPC error, with any HTTP status.
     Refused {
         /// Its code.
         code: ErrorCode,
-        /// The versions its data lists, if it lists any.
+        /// The versions listed in its data, if any.
         supported: Option<Vec<String>>,
     },
     /// An HTTP status other than success, without a JSON-RPC error in the body.
     Status(u16),
-    /// A success with an invalid response: no JSON, no JSON-RPC, no list of versions.
+    /// A success with an invalid response: not JSON, not JSON-RPC, or without a list of versions.
     Nonsense,
     /// The server requires authorization that we do not have.
     Unauthorized,
     /// There was no response in time.
     Silence,
-    /// The server's process ended, or closed its output.
+    /// The server's process exited, or closed its output.
     Gone,
     /// The network failed.
     Unreachable,
 }
 
-/// What to do next.
+/// The next step.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Verdict {
     /// Modern, with this revision.
     Modern(Revision),
-    /// Modern, but the probe's version was refused: probe again with this one.
+    /// Modern, but the server rejected the probe's version: probe again with this one.
     Retry(Revision),
     /// Modern, and the probe's error is final: falling back would only hide it.
     Error,
@@ -45,9 +45,9 @@ pub(crate) enum Verdict {
     Incompatible(Vec<String>),
     /// Legacy: `initialize` on the same connection.
     Legacy,
-    /// Legacy: `initialize` on a new connection, since this one is unusable.
+    /// Legacy: `initialize` on a new connection, because this one is unusable.
     Respawn,
-    /// No verdict: report the failure itself.
+    /// Undecided: report the failure itself.
     Unknown,
 }
 
@@ -83,14 +83,13 @@ pub(crate) fn judge(shape: TransportKind, finding: &Finding) -> Verdict {
     }
 }
 
-/// Whether an HTTP status without a JSON-RPC error rejects the request itself, as servers do that do
-/// not know 2026-07-28.
+/// Whether an HTTP status without a JSON-RPC error rejects the request itself, like servers that do not know
+/// 2026-07-28.
 ///
-/// The prose of 2026-07-28 falls back on 400 alone, its compatibility matrix on any 4xx. Servers in
-/// the field use 404, 405, 406, 415 or 422, from middleware and gateways that see an unknown method or
-/// header, so we follow the matrix. A modern server is still recognized: its own errors have a JSON-RPC
-/// body, which is checked first, and `initialize` does no harm. A status about authorization or timing
-/// says nothing about the era; falling back would hide it.
+/// The prose of 2026-07-28 falls back on 400 alone, its compatibility matrix on any 4xx. Servers in the field use 404,
+/// 405, 406, 415 or 422, from middleware and gateways that see an unknown method or header, so we follow the matrix. A
+/// modern server is still recognized: its own errors have a JSON-RPC body, which is checked first, and `initialize`
+/// does no harm. A status about authorization or timing implies nothing about the era; falling back would hide it.
 fn is_about_the_request(status: u16) -> bool {
     /// Unauthorized, payment required, forbidden, proxy authentication required, request time-out,
     /// too early, too many requests, unavailable for legal reasons.
@@ -98,14 +97,14 @@ fn is_about_the_request(status: u16) -> bool {
     (400..=499).contains(&status) && !WHO_OR_WHEN.contains(&status)
 }
 
-/// The newest modern revision that both sides speak.
+/// The newest modern revision that both sides support.
 pub(crate) fn mutual(supported: &[String]) -> Option<Revision> {
     known(supported)
         .filter(|revision| revision.is_modern())
         .max()
 }
 
-/// Whether a server lists versions, and none of them is one we know.
+/// Whether a server lists versions, all of them unknown to us.
 fn only_unknown(supported: &[String]) -> bool {
     !supported.is_empty() && known(supported).next().is_none()
 }
@@ -251,15 +250,14 @@ mod tests {
     }
 
     proptest! {
-        /// No code but the three modern ones may decide anything: a server that knows nothing of
-        /// 2026-07-28 uses codes as it likes.
+        /// Only the three modern codes may decide anything: a server that does not know 2026-07-28 may use any code.
         #[test]
         fn no_legacy_code_is_special(code in any::<i64>()) {
             prop_assume!(![-32020, -32021, -32022].contains(&code));
             prop_assert_eq!(judge(TransportKind::Http, &refused(code, None)), Verdict::Legacy);
         }
 
-        /// A verdict of modern always names a revision the server listed.
+        /// A modern verdict always names a revision the server listed.
         #[test]
         fn modern_means_the_server_said_so(
             list in prop::collection::vec(prop_oneof![

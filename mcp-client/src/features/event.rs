@@ -8,9 +8,9 @@ use mcp_jsonrpc::model::{
 use mcp_jsonrpc::{NotificationMethod, parse_params};
 use mcp_jsonrpc::{RawJson, RawRef};
 
-/// An unsolicited notification of a server, or a gap in them.
+/// An unsolicited notification from a server, or a gap in them.
 ///
-/// The events are the same in every era. Progress is not among them: it goes to its call.
+/// The events are the same in every era. Progress is not among them: it is delivered to its call.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ClientEvent {
@@ -22,14 +22,14 @@ pub enum ClientEvent {
     ResourcesChanged,
     /// A resource changed.
     ResourceUpdated {
-        /// Which one: one that was subscribed to, or one below it.
+        /// Its URI, or that of a sub-resource of the one subscribed to.
         uri: String,
     },
     /// A log message.
     Log(Box<LogMessageParams>),
     /// The user has completed a URL elicitation.
     ElicitationComplete {
-        /// Which elicitation.
+        /// The id of the elicitation.
         elicitation_id: String,
     },
     /// Any other notification.
@@ -41,15 +41,15 @@ pub enum ClientEvent {
     },
     /// Notifications may have been missed: assume that everything changed.
     Gap,
-    /// Log messages and unknown notifications came faster than they were handled, and were dropped.
+    /// Log messages and unknown notifications arrived faster than they were handled, and were dropped.
     Dropped {
-        /// How many.
+        /// The number dropped.
         count: u64,
     },
 }
 
 impl ClientEvent {
-    /// Whether it is a change, as a subscription delivers it.
+    /// Whether it is a change that a subscription delivers.
     pub(crate) fn is_change(&self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! Lists, fetched page by page up to their end or a limit.
+//! Lists, fetched page by page to the end or to a limit.
 
 use std::time::Duration;
 
@@ -15,15 +15,15 @@ use crate::call::request::Call;
 use crate::client::Client;
 use crate::features::pages::{Pager, Step, Truncated};
 
-/// A list, and what is missing from it.
+/// A list, and the parts missing from it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Listed<T> {
     /// The items, in the server's order.
     pub items: Vec<T>,
-    /// Items that are invalid: one bad item never hides the others.
+    /// The invalid items: one invalid item never hides the others.
     pub skipped: Vec<Skipped>,
-    /// Why the list is not complete, if it is not.
+    /// The reason why the list is incomplete, if it is.
     pub truncated: Option<Truncated>,
     /// How long the list stays fresh, if every page has a TTL.
     pub ttl: Option<Duration>,
@@ -31,24 +31,24 @@ pub struct Listed<T> {
     pub scope: CacheScope,
 }
 
-/// An item that is invalid.
+/// An invalid item.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Skipped {
-    /// Its name, if that much could be read.
+    /// Its name, if it could be read.
     pub name: Option<String>,
-    /// What is wrong with it.
+    /// The problem.
     pub reason: String,
 }
 
-/// A page of some list.
+/// A page of a list.
 pub(crate) trait Page: ResultBody {
     type Item;
 
     fn take(self) -> Taken<Self::Item>;
 }
 
-/// What a page holds.
+/// The content of a page.
 pub(crate) struct Taken<T> {
     items: Vec<T>,
     rejected: Vec<Rejected>,
@@ -200,7 +200,7 @@ fn take<T>(listed: &mut Listed<T>, pager: &mut Pager<'_>, page: Taken<T>, bytes:
     step
 }
 
-/// On which page fetching failed.
+/// The page on which fetching failed.
 enum Stumble {
     First(CallError),
     Further(CallError),

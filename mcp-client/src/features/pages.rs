@@ -1,32 +1,32 @@
-//! Whether to fetch another page of a list. Pure.
+//! The decision to fetch another page of a list. Pure.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::ClientLimits;
 
-/// Why a list was cut short.
+/// The reason why a list was truncated.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Truncated {
     /// There are more pages than allowed.
     Pages {
-        /// How many are allowed.
+        /// The number allowed.
         limit: usize,
     },
     /// There are more items than allowed.
     Items {
-        /// How many are allowed.
+        /// The number allowed.
         limit: usize,
     },
-    /// The pages are larger than allowed, all together.
+    /// The pages together are larger than allowed.
     Bytes {
-        /// How many bytes are allowed.
+        /// The number of bytes allowed.
         limit: usize,
     },
     /// The further pages took longer than allowed.
     Time,
-    /// The server returned a cursor a second time: it leads in a circle.
+    /// The server returned a cursor a second time, which would loop.
     RepeatedCursor,
     /// The server returned an oversized cursor.
     HugeCursor,
@@ -45,18 +45,18 @@ impl fmt::Display for Truncated {
     }
 }
 
-/// What to do after a page.
+/// The step after a page.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Step {
     /// Fetch the page at this cursor.
     Next(String),
-    /// That was the last one.
+    /// It was the last one.
     Done,
-    /// Stop here with what there is so far. Of the last page keep only `keep` items.
+    /// Stop with the items so far. Of the last page keep only `keep` items.
     Stop { why: Truncated, keep: usize },
 }
 
-/// Follows cursors up to the end or a limit.
+/// Follows cursors to the end or to a limit.
 #[derive(Debug)]
 pub(crate) struct Pager<'a> {
     limits: &'a ClientLimits,
@@ -80,8 +80,8 @@ impl<'a> Pager<'a> {
         }
     }
 
-    /// Counts a page with this many items and bytes and this cursor to the next. Only an absent cursor
-    /// means the end; an empty one is a cursor like any other.
+    /// Counts a page with this many items and bytes and this cursor to the next. Only an absent cursor means the end;
+    /// an empty one is a cursor like any other.
     pub(crate) fn page(&mut self, items: usize, bytes: usize, next: Option<String>) -> Step {
         self.pages += 1;
         self.bytes = self.bytes.saturating_add(bytes);
@@ -154,7 +154,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a server sends, the walk ends within its caps and keeps no more than it may.
+        /// Whatever a server sends, the walk ends within its limits and keeps no more than allowed.
         #[test]
         fn every_walk_ends_within_its_caps(
             pages in prop::collection::vec((0usize..40, 0usize..4000, "[a-f]{0,2}"), 1..200),

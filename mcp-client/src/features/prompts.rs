@@ -47,7 +47,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`CallError::Unsupported`] if the server does not complete; else as for any call.
+    /// [`CallError::Unsupported`] if the server does not support completion; else as for any call.
     pub async fn complete(&self, params: &CompleteParams) -> Result<CompleteResult, CallError> {
         if self.revision().has_completions_capability() {
             self.require(Complete::NAME, "completions", |can| {

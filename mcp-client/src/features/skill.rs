@@ -1,4 +1,4 @@
-//! Skills (SEP-2640): listed, read when used, and checked against what the list promised.
+//! Skills (SEP-2640): listed, read when used, and verified against the list.
 
 use std::error::Error;
 use std::fmt;
@@ -14,8 +14,7 @@ use crate::client::Client;
 
 /// A skill whose `SKILL.md` was read and verified.
 ///
-/// Only through it can the other files of a skill be read, so that nothing of an unverified skill is
-/// used.
+/// The other files of a skill can only be read through it, so that no part of an unverified skill is used.
 #[derive(Clone, Debug)]
 pub struct LoadedSkill {
     client: Client,
@@ -23,7 +22,7 @@ pub struct LoadedSkill {
     text: String,
 }
 
-/// Why a skill cannot be used.
+/// The reason why a skill cannot be used.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum SkillError {
@@ -34,21 +33,21 @@ pub enum SkillError {
         /// The file.
         uri: String,
     },
-    /// A file is not what the list promised: do not use any of the skill.
+    /// A file does not match the list: do not use any part of the skill.
     Mismatch {
         /// The file.
         uri: String,
-        /// What differs, promised and found.
+        /// The difference between the list and the file.
         detail: String,
     },
 }
 
 impl Client {
-    /// Reads a skill's `SKILL.md` and checks it: digest, size, and the front matter field by field.
+    /// Reads a skill's `SKILL.md` and verifies it: digest, size, and the front matter field by field.
     ///
     /// # Errors
     ///
-    /// [`SkillError::Mismatch`] if it is not what the list promised.
+    /// [`SkillError::Mismatch`] if it does not match the list.
     pub async fn load_skill(&self, skill: &Skill) -> Result<LoadedSkill, SkillError> {
         let bytes = read_checked(self, skill, &skill.uri).await?;
         let mismatch = |detail: String| SkillError::Mismatch {
@@ -74,17 +73,16 @@ impl LoadedSkill {
         &self.skill
     }
 
-    /// The whole of `SKILL.md`.
+    /// The complete text of `SKILL.md`.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Reads another file of the skill, checked against what the list promised.
+    /// Reads another file of the skill and verifies it against the list.
     ///
     /// # Errors
     ///
-    /// [`SkillError::NotListed`] for files the skill does not name; else as
-    /// [`Client::load_skill`].
+    /// [`SkillError::NotListed`] for files that the skill does not list; else as [`Client::load_skill`].
     pub async fn read(&self, uri: &str) -> Result<Vec<u8>, SkillError> {
         read_checked(&self.client, &self.skill, uri).await
     }
@@ -136,7 +134,7 @@ fn check(file: &SkillFile, bytes: &[u8]) -> Result<(), String> {
     }
 }
 
-/// Reads the YAML between the two `---` lines a `SKILL.md` begins with.
+/// Reads the YAML between the two `---` lines at the beginning of a `SKILL.md`.
 fn front_matter(text: &str) -> Result<Map<String, Value>, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.split_inclusive('\n');

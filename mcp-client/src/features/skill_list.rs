@@ -1,4 +1,4 @@
-//! Which skills a server has (SEP-2640).
+//! The list of a server's skills (SEP-2640).
 
 use mcp_jsonrpc::Method;
 use mcp_jsonrpc::model::{

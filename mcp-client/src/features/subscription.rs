@@ -1,9 +1,9 @@
-//! Subscriptions: one stream of changes over the mechanisms of both eras.
+//! Subscriptions: one stream of changes on top of the mechanisms of both eras.
 //!
-//! Up to 2025-11-25 changes of lists are announced unsolicited and resources are subscribed to one by
-//! one; later one request per subscription stays open. Either way a subscription is acknowledged
-//! within a call's time limits, or fails as a call does. A lost one is re-established, within limits,
-//! and reports that changes may have been missed.
+//! Up to 2025-11-25 changes of lists are announced unsolicited and resources are subscribed to one by one; in later
+//! revisions one request per subscription stays open. Either way a subscription is acknowledged within a call's time
+//! limits, or fails like a call. A lost one is re-established, within limits, and reports that changes may have been
+//! missed.
 
 mod keep;
 mod renewal;
@@ -42,28 +42,28 @@ pub struct Interests {
 }
 
 impl Interests {
-    /// Changes of the list of tools.
+    /// Includes changes of the list of tools.
     #[must_use]
     pub fn with_tools(mut self) -> Self {
         self.tools = true;
         self
     }
 
-    /// Changes of the list of prompts.
+    /// Includes changes of the list of prompts.
     #[must_use]
     pub fn with_prompts(mut self) -> Self {
         self.prompts = true;
         self
     }
 
-    /// Changes of the list of resources.
+    /// Includes changes of the list of resources.
     #[must_use]
     pub fn with_resources(mut self) -> Self {
         self.resources = true;
         self
     }
 
-    /// Changes of this resource.
+    /// Includes changes of this resource.
     #[must_use]
     pub fn with_resource(mut self, uri: impl Into<String>) -> Self {
         self.uris.push(uri.into());
@@ -93,7 +93,7 @@ impl Interests {
     }
 }
 
-/// A [`Stream`] of changes. Ends when it is dropped, when the server ends it, when it is lost and cannot be
+/// A [`Stream`] of changes. It ends when it is dropped, when the server ends it, when it is lost and cannot be
 /// re-established, or with the connection, which it keeps open.
 #[derive(Debug)]
 pub struct Subscription {
@@ -111,7 +111,7 @@ pub(crate) struct Subscriber {
     events: Mutex<EventQueue>,
     /// Set at the end, with the reason unless the server ended it.
     ended: OnceLock<Option<CallError>>,
-    /// Of the task that waits for the next event.
+    /// The waker of the task that waits for the next event.
     waker: Mutex<Option<Waker>>,
 }
 
@@ -152,9 +152,9 @@ impl Client {
 }
 
 impl Subscription {
-    /// The next change; `None` when the subscription has ended, and [`error`](Self::error) is why.
-    /// [`ClientEvent::Gap`] means that changes may have been missed: fetch again what you depend on. It
-    /// comes when a subscription is lost, and again when it is re-established.
+    /// The next change; `None` when the subscription has ended, with the reason in [`error`](Self::error).
+    /// [`ClientEvent::Gap`] means that changes may have been missed: fetch again what you depend on. It is delivered
+    /// when a subscription is lost, and again when it is re-established.
     ///
     /// Waits for as long as the subscription lasts. Cancel-safe: a dropped future loses nothing.
     pub async fn next(&mut self) -> Option<ClientEvent> {
@@ -163,7 +163,7 @@ impl Subscription {
 
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<ClientEvent>> {
         let subscriber = &self.subscriber;
-        // Before the queue is looked at, so that no event comes between.
+        // Stored before the queue is checked, so that no event is missed in between.
         *subscriber.waker.lock() = Some(cx.waker().clone());
         match subscriber.events.lock().pop() {
             Some(event) => Poll::Ready(Some(event)),
@@ -172,11 +172,11 @@ impl Subscription {
         }
     }
 
-    /// Why the subscription ended; `None` while it lasts, and if the server ended it in good order.
+    /// The reason why the subscription ended; `None` while it lasts, and if the server ended it normally.
     ///
     /// A lost subscription is re-established up to
-    /// [`ClientLimits::resubscribe_attempts`](crate::ClientLimits::resubscribe_attempts) times in a row; this
-    /// is the last attempt's error. No further one is made after [`CallError::Unauthorized`].
+    /// [`ClientLimits::resubscribe_attempts`](crate::ClientLimits::resubscribe_attempts) times in a row; this is the
+    /// last attempt's error. There are no further attempts after [`CallError::Unauthorized`].
     pub fn error(&self) -> Option<&CallError> {
         self.subscriber.ended.get()?.as_ref()
     }
@@ -215,7 +215,7 @@ impl Drop for Subscription {
     }
 }
 
-/// Whether `updated` is the resource `asked` for, or one below it, which a server may name instead.
+/// Whether `updated` is the resource `asked` for, or a sub-resource, which a server may name instead.
 fn covers(asked: &str, updated: &str) -> bool {
     updated.strip_prefix(asked).is_some_and(|rest| {
         rest.is_empty() || asked.ends_with('/') || rest.starts_with(['/', '?', '#'])

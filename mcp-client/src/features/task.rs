@@ -25,27 +25,27 @@ use crate::connection::clock::TimeoutKind;
 use crate::dialect::ToolParams;
 use crate::features::listing::Listed;
 
-/// The poll interval, unless the server names one.
+/// The default poll interval, if the server names none.
 const DEFAULT_POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// The bounds of a server's poll interval.
 const MIN_POLL_INTERVAL: Duration = Duration::from_millis(50);
 const MAX_POLL_INTERVAL: Duration = Duration::from_secs(60);
-/// How long before the deadline a task is polled for the last time.
+/// The time before the deadline of the last poll.
 const LAST_POLL_MARGIN: Duration = Duration::from_secs(1);
 const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// Identifies a task: all that must be stored to resume it, possibly in another process.
+/// Identifies a task: everything that must be stored to resume it, possibly in another process.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct TaskTicket {
-    /// The server's name with us.
+    /// Our name for the server.
     pub server: String,
-    /// The server's name for the task.
+    /// The server's id for the task.
     pub task_id: String,
 }
 
 impl TaskTicket {
-    /// The task of this id at this server.
+    /// Creates the ticket of this task at this server.
     pub fn new(server: impl Into<String>, task_id: impl Into<String>) -> Self {
         Self {
             server: server.into(),
@@ -56,8 +56,7 @@ impl TaskTicket {
 
 /// A tool call that continues at the server as a task.
 ///
-/// Dropping it does not affect the task, which can be resumed by its
-/// [`ticket`](Self::ticket) with [`Client::task`].
+/// Dropping it does not affect the task, which can be resumed by its [`ticket`](Self::ticket) with [`Client::task`].
 #[derive(Clone, Debug)]
 pub struct TaskHandle {
     client: Client,
@@ -69,9 +68,9 @@ pub struct TaskHandle {
 #[derive(Debug)]
 #[allow(clippy::exhaustive_enums, reason = "it is done or it is not")]
 pub enum Started {
-    /// It is done.
+    /// The call is complete.
     Done(CallToolResult),
-    /// It continues as a task.
+    /// The call continues as a task.
     Task(TaskHandle),
 }
 
@@ -96,9 +95,9 @@ enum View {
 impl Client {
     /// Calls a tool and returns as soon as the server has responded or created a task.
     ///
-    /// Servers of 2025-11-25 are asked for a task; later ones decide, if the client was
-    /// built with [`tasks`](crate::ClientBuilder::tasks). `keep` is how long the server should keep the
-    /// result, where the protocol supports that.
+    /// For servers of 2025-11-25 the client requests a task; later ones decide, if the client was built with
+    /// [`tasks`](crate::ClientBuilder::tasks). `keep` is the time the server should keep the result, where the protocol
+    /// supports that.
     ///
     /// # Errors
     ///
@@ -130,9 +129,9 @@ impl Client {
         Ok(Started::Task(self.handle(created.task.task_id)))
     }
 
-    /// Whether the server may make a task of a call of `tool`, so that
-    /// [`start_tool`](Self::start_tool) is the way to call it. Servers of 2025-11-25 make one of every
-    /// call that asks for it, so only tools that require a task count, by the last list of tools.
+    /// Whether the server may turn a call of `tool` into a task, so that [`start_tool`](Self::start_tool) should be
+    /// used. Servers of 2025-11-25 do so for every call that requests it, so only tools that require a task count,
+    /// according to the last list of tools.
     pub fn may_become_task(&self, tool: &str) -> bool {
         match self.revision().has_tasks() {
             TaskForm::Extension => true,
@@ -150,7 +149,7 @@ impl Client {
         }
     }
 
-    /// Lists the server's tasks. Only servers of 2025-11-25 support it.
+    /// Lists the server's tasks. Only servers of 2025-11-25 support this.
     ///
     /// # Errors
     ///
@@ -167,7 +166,7 @@ impl Client {
         Ok(listed.map(|task| self.handle(task.task_id)))
     }
 
-    /// Whether a task has to be asked for, and can be.
+    /// Whether a task has to be requested, and can be.
     fn asks_for_tasks(&self) -> bool {
         let tasks = self.server().capabilities.tasks;
         let requests = tasks.and_then(|tasks| tasks.requests);
@@ -176,7 +175,7 @@ impl Client {
             && tools.is_some_and(|tools| tools.call.is_some())
     }
 
-    /// A task that the server has just created.
+    /// The handle of a task that the server has just created.
     pub(crate) fn created(&self, task: Task) -> TaskHandle {
         TaskHandle {
             created: Some(Arc::new(task.clone())),
@@ -193,19 +192,18 @@ impl Client {
 }
 
 impl TaskHandle {
-    /// Identifies the task, for storing.
+    /// Identifies the task, for storage.
     pub fn ticket(&self) -> &TaskTicket {
         &self.ticket
     }
 
-    /// The task as the reply that created it has it; `None` for a resumed task, and for servers of
-    /// 2025-11-25.
+    /// The task in the reply that created it; `None` for a resumed task, and for servers of 2025-11-25.
     pub fn created(&self) -> Option<&Task> {
         self.created.as_deref()
     }
 
-    /// The whole task, with its result, its error or what it needs, as the server has it now. For a
-    /// client that passes it on; others use [`wait`](Self::wait).
+    /// The whole current task, with its result, its error or its input requests. For a client that passes it on; others
+    /// use [`wait`](Self::wait).
     ///
     /// # Errors
     ///
@@ -222,7 +220,7 @@ impl TaskHandle {
         }
     }
 
-    /// Supplies what the task needs, by its keys and unchecked.
+    /// Supplies the task's input, by its keys and without validation.
     ///
     /// # Errors
     ///
@@ -232,7 +230,7 @@ impl TaskHandle {
         self.supply(answers).await
     }
 
-    /// Boxed without its type: it is a call, and calls wait for tasks.
+    /// Boxed and type-erased: it is a call, and calls wait for tasks.
     fn supply(
         &self,
         answers: InputResponses,
@@ -271,12 +269,11 @@ impl TaskHandle {
         self.finish(Instant::now(), &mut false).await
     }
 
-    /// Asks the server to cancel the task. It may still end otherwise: see
-    /// [`state`](Self::state).
+    /// Asks the server to cancel the task. It may still end otherwise: see [`state`](Self::state).
     ///
     /// # Errors
     ///
-    /// As for any call; [`CallError::Peer`] for a task that is over.
+    /// As for any call; [`CallError::Peer`] for a task that has ended.
     pub async fn cancel(&self) -> Result<(), CallError> {
         let params = self.params();
         let call = Call::new(TaskCancel::NAME, &params).about(&self.ticket.task_id);
@@ -286,8 +283,8 @@ impl TaskHandle {
         }
     }
 
-    /// Waits for the result of the task's request, which began at `began`. Sets `is_over` if the task is
-    /// over, whatever this returns.
+    /// Waits for the result of the task's request, which started at `began`. Sets `is_over` if the task has ended,
+    /// whatever this returns.
     pub(crate) async fn finish<T: ResultBody>(
         &self,
         began: Instant,
@@ -297,7 +294,7 @@ impl TaskHandle {
         let options = self.client.options();
         let own = options.and_then(|options| options.deadline);
         let limit = own.unwrap_or_else(|| self.client.connection().settings.limits.task_timeout());
-        // Far away, where adding would overflow.
+        // Far in the future, where an addition would overflow.
         let deadline = began.checked_add(limit).unwrap_or(began + YEAR);
         let late = || CallError::Timeout {
             call: self.call_name(),
@@ -343,7 +340,7 @@ impl TaskHandle {
         }
     }
 
-    /// Registers the caller that waits for the task, for as long as the result lives.
+    /// Registers the caller that waits for the task, for the lifetime of the result.
     fn awaited(&self) -> Option<Awaited<'_>> {
         let caller = self.client.options()?.caller.clone()?;
         let (connection, id) = (self.client.connection(), &self.ticket.task_id);
@@ -358,7 +355,7 @@ impl TaskHandle {
             return self.client.call(&call).await.map(View::Legacy);
         }
         let mut progress = MrtrState::default();
-        // Servers tag this answer as a task or as complete.
+        // Servers tag this response as a task or as complete.
         let answer =
             self.client
                 .answer::<Task>(self.client.connection().snapshot(), &call, &mut progress);
@@ -368,15 +365,15 @@ impl TaskHandle {
         }
     }
 
-    /// The result of a legacy task. Waits for it if the task still needs input, for which the server then
-    /// sends requests.
+    /// The result of a legacy task. Waits for it if the task still needs input, for which the server then sends
+    /// requests.
     async fn result<T: ResultBody>(&self) -> Result<T, CallError> {
         let params = self.params();
         let call = Call::new(legacy::TaskResult::NAME, &params).about(&self.ticket.task_id);
         Box::pin(self.client.call(&call)).await
     }
 
-    /// Reads what a finished modern task holds.
+    /// Reads the content of a finished modern task.
     fn read<T: ResultBody>(&self, task: Task) -> Result<T, CallError> {
         let call = self.call_name();
         if let Some(error) = task.error {
@@ -469,7 +466,7 @@ impl Drop for Awaited<'_> {
     }
 }
 
-/// Cancels a task whose caller was dropped before it was over.
+/// Cancels a task whose caller was dropped before its end.
 pub(crate) struct CancelOnDrop(pub(crate) Option<TaskHandle>);
 
 impl Drop for CancelOnDrop {

@@ -51,8 +51,8 @@ impl Client {
         Ok(listed)
     }
 
-    /// Stores which arguments are sent as headers. Tools with invalid annotations are left out, as the
-    /// protocol demands.
+    /// Stores which arguments are sent as headers. Tools with invalid annotations are omitted, as the protocol
+    /// requires.
     fn learn_headers(&self, listed: &mut Listed<Tool>) {
         let mut snapshot = BTreeMap::new();
         listed.items.retain(|tool| {
@@ -80,14 +80,12 @@ impl Client {
 
     /// Calls a tool. `arguments` must serialize to a JSON object; `()` sends none.
     ///
-    /// A tool that fails reports it in its result ([`CallToolResult::failed`]), which is meant for the
-    /// model.
+    /// A tool that fails reports it in its result ([`CallToolResult::failed`]), which is meant for the model.
     ///
     /// # Errors
     ///
-    /// [`CallError::InvalidRequest`] if `arguments` is anything but an object or `null`; nothing is
-    /// sent then. For the rest see [`CallError`]. [`CallError::OutcomeUnknown`] deserves care: the
-    /// tool may have run.
+    /// [`CallError::InvalidRequest`] if `arguments` is anything but an object or `null`; nothing is sent then. For the
+    /// other errors see [`CallError`]. Take care with [`CallError::OutcomeUnknown`]: the tool may have run.
     pub async fn call_tool(
         &self,
         name: &str,
@@ -135,7 +133,7 @@ impl Client {
             .await
     }
 
-    /// The arguments of a call that are sent as headers, by the last list of tools.
+    /// The arguments of a call that are sent as headers, according to the last list of tools.
     fn param_headers(&self, name: &str, arguments: &impl Serialize) -> Vec<(String, String)> {
         let snapshot = self.connection().snapshot();
         let Some(headers) = snapshot.param_headers.get(name) else {
@@ -148,7 +146,7 @@ impl Client {
         headers.iter().filter_map(value).collect()
     }
 
-    /// As [`param_headers`](Self::param_headers), for the params of a call that goes on.
+    /// Like [`param_headers`](Self::param_headers), for the params of a call that continues.
     pub(crate) fn headers_of(&self, params: &RawObject) -> Vec<(String, String)> {
         let params = params.parse::<RawMap>().unwrap_or_default();
         let arguments = params.get("arguments");

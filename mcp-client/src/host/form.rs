@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 
 /// Completes an answer with the form's defaults and validates it.
 ///
-/// Strings that spell a number or a boolean are converted where the form expects one. `null` counts as
-/// not filled in. The result has the form's order.
+/// Strings that contain a number or a boolean are converted where the form expects one. `null` counts as not filled in.
+/// The result has the form's order.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Has the host answer, whichever way the server asked.
+//! Passes requests to the host, in every form the server sends them.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::connection::Connection;
 use crate::host::form::check_form;
 use crate::host::{Host, HostError, ServerRequest};
 
-/// A request to the host, whichever way the server asked.
+/// A request to the host, in any form.
 #[derive(Clone, Debug)]
 pub(crate) enum HostRequest {
     Form(ElicitFormParams),
@@ -28,13 +28,13 @@ pub(crate) enum HostRequest {
 /// Why the host did not answer.
 #[derive(Debug)]
 pub(crate) enum Unanswered {
-    /// We did not declare support for this.
+    /// We did not declare support for it.
     Undeclared,
-    /// The host does not answer.
+    /// The host did not answer.
     Host(HostError),
     /// The host's answer is invalid.
     Unfit(String),
-    /// The host took too long.
+    /// The host exceeded its time limit.
     TooSlow,
 }
 
@@ -67,7 +67,7 @@ impl HostRequest {
         }
     }
 
-    /// What it asks for, in words.
+    /// A description of the request.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Form(_) => "a form to be filled in",
@@ -155,8 +155,7 @@ async fn put(
     }
 }
 
-/// Completes and validates answers that were not given by the host: one for each request, with valid
-/// forms.
+/// Completes and validates answers that did not come from the host: one for each request, with valid forms.
 pub(crate) fn check_answers(
     questions: &InputRequests,
     answers: &mut InputResponses,
@@ -185,7 +184,7 @@ pub(crate) fn check_answers(
     Ok(())
 }
 
-/// A refusal of an elicitation is a regular answer.
+/// Declining an elicitation is a regular answer.
 fn declined<T>(answer: Result<T, HostError>, decline: impl FnOnce() -> T) -> Result<T, Unanswered> {
     match answer {
         Err(HostError::Refused { .. }) => Ok(decline()),
@@ -206,7 +205,7 @@ fn listed(problems: &[FormProblem]) -> String {
         .join("; ")
 }
 
-/// Pauses the clock for as long as it lives.
+/// Pauses the clock during its lifetime.
 struct ClockPause<'a>(&'a Connection);
 
 impl<'a> ClockPause<'a> {

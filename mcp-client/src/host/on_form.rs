@@ -1,4 +1,4 @@
-//! A host made of one closure that answers forms.
+//! A host that consists of one closure that answers forms.
 
 use std::fmt;
 

@@ -62,7 +62,7 @@ pub(crate) fn asked(
     }
 }
 
-/// Only clients begin a handshake: a server that sends one back echoes our own request.
+/// Only clients start a handshake: a server that sends one back echoes our own request.
 fn echoed(connection: &Connection, id: &RequestId, method: &str) {
     let detail = format!("it echoed our own {method} request back; is it an MCP server?");
     let outcome = Outcome::Invalid(detail);
@@ -80,7 +80,7 @@ fn unknown_mode() -> ErrorObject {
     ErrorObject::new(ErrorCode::INVALID_PARAMS, "unknown mode of elicitation")
 }
 
-/// Which call a request belongs to: that of the task it names, or that on whose stream it came.
+/// The call a request belongs to: that of the task it names, or that on whose stream it arrived.
 fn origin(connection: &Connection, ask: &HostRequest, stream: Option<&RequestId>) -> Origin {
     let task = ask.meta().and_then(Meta::related_task);
     if let Some(caller) = task.and_then(|task| connection.tasks.lock().get(&task.task_id).cloned())
@@ -93,7 +93,7 @@ fn origin(connection: &Connection, ask: &HostRequest, stream: Option<&RequestId>
     }
 }
 
-/// Answers a request on a task of its own: a person may take long.
+/// Answers a request on a separate task: a person may take long.
 fn open(connection: &Arc<Connection>, id: RequestId, ask: HostRequest, origin: Origin) {
     let mut questions = connection.questions.lock();
     if questions.len() >= connection.settings.limits.questions() || questions.contains_key(&id) {
@@ -121,7 +121,7 @@ struct Open {
 }
 
 impl Open {
-    /// Whether a response is still due; takes the request out of the table.
+    /// Whether a response is still due; removes the request from the table.
     fn is_wanted(&self) -> bool {
         self.connection.questions.lock().remove(&self.id).is_some()
     }
@@ -138,14 +138,14 @@ impl Drop for Open {
 
 /// Handles a cancellation: there will be no response.
 pub(crate) fn withdrawn(connection: &Connection, id: &RequestId) {
-    // Out of the table first: the dropped task does not respond then.
+    // Removed from the table first: the dropped task does not respond then.
     let question = connection.questions.lock().remove(id);
     if let Some(question) = question {
         question.abort();
     }
 }
 
-/// Decides the response to a request that the host does not answer.
+/// Determines the response to a request that the host does not answer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Kind {
     Elicitation,
@@ -170,8 +170,8 @@ fn reply(
     let can = connection.settings.capabilities;
     let error = match (outcome, kind) {
         (Ok(given), _) => return answer(connection, id, &given),
-        // Without a host the request is cancelled rather than refused, so that the server can go
-        // on. A mode that we did not declare beside one that we did is the server's mistake.
+        // Without a host the request is cancelled rather than rejected, so that the server can continue. An undeclared
+        // mode beside a declared one is the server's mistake.
         (Err(Unanswered::Undeclared), Kind::Elicitation) if can.forms() || can.urls() => {
             ErrorObject::new(
                 ErrorCode::INVALID_PARAMS,

@@ -1,4 +1,4 @@
-//! From bytes to messages, in one pass over the envelope.
+//! Decodes messages in one pass over the envelope.
 
 use std::borrow::Cow;
 
@@ -11,12 +11,11 @@ use crate::message::body::Body;
 use crate::message::id::RequestId;
 use crate::message::{Incoming, MessageRef};
 
-/// Reads a message, or a batch of them.
+/// Decodes a message or a batch of messages.
 ///
-/// Members may come in any order; of members with the same name the last one counts, as in every
-/// common JSON reader. A byte order mark and whitespace around the message are skipped. `null` as
-/// `error`, or as `result` beside an error, counts as absent. Bodies are checked to be JSON and
-/// not to be nested too deep, and are otherwise left alone.
+/// Members may come in any order; of members with the same name the last one wins, as in every common JSON parser. A
+/// byte order mark and whitespace around the message are skipped. `null` as `error`, or as `result` beside an error,
+/// counts as absent. Bodies are checked for valid JSON and for their nesting depth, and are otherwise left alone.
 ///
 /// ```
 /// use mcp_jsonrpc::{Incoming, DecodeLimits, MessageRef, decode};
@@ -31,7 +30,7 @@ use crate::message::{Incoming, MessageRef};
 ///
 /// # Errors
 ///
-/// [`DecodeError`], with the message's id if that could be read.
+/// [`DecodeError`], with the message's id if it could be read.
 pub fn decode<'a>(bytes: &'a [u8], limits: &DecodeLimits) -> Result<Incoming<'a>, DecodeError> {
     if bytes.len() > limits.message_bytes() {
         return Err(DecodeError::TooLarge {
@@ -115,7 +114,7 @@ fn read_batch<'a>(
     Ok(batch)
 }
 
-/// The error of bytes that are not UTF-8 from `end` on, with what precedes them.
+/// The error for bytes that are not UTF-8 from `end` on, with what precedes them.
 fn not_text(bytes: &[u8], end: usize) -> DecodeError {
     let mut envelope = Envelope::default();
     if let Some(Ok(start)) = bytes.get(..end).map(std::str::from_utf8) {
@@ -128,7 +127,7 @@ fn not_text(bytes: &[u8], end: usize) -> DecodeError {
     }
 }
 
-/// What is neither an object nor an array.
+/// The error for input that is neither an object nor an array.
 fn not_a_message(reader: &mut Reader<'_>) -> DecodeError {
     match reader.skip(0).and_then(|()| reader.end()) {
         Ok(()) => DecodeError::Invalid {
@@ -173,17 +172,17 @@ struct Envelope<'a> {
     params: Option<RawRef<'a>>,
     result: Option<RawRef<'a>>,
     error: Option<RawRef<'a>>,
-    /// Known from the name of a member, even if its value is cut off.
+    /// Known from the name of a member, even if its value is truncated.
     side: Side,
     too_deep: bool,
 }
 
 impl<'a> Envelope<'a> {
-    /// Collects the members; those before an error stay.
+    /// Collects the members; members before an error are kept.
     fn fill(&mut self, reader: &mut Reader<'a>, limits: &DecodeLimits) -> Result<(), ReadError> {
         let mut members = reader.object()?;
         while let Some(name) = members.next(reader)? {
-            // A name with half of a surrogate pair is not one we know.
+            // A name with an unpaired surrogate is not one of ours.
             let name = name.decode().unwrap_or_default();
             match (&*name, self.side) {
                 ("result" | "error", _) => self.side = Side::Answers,
@@ -207,8 +206,8 @@ impl<'a> Envelope<'a> {
         Ok(())
     }
 
-    /// Takes a value that nests within the limits, or at most `deepest` levels; a deeper one is
-    /// noted and left out, so that the id may follow it.
+    /// Takes a value that nests within the limits, or at most `deepest` levels. A deeper value is recorded and skipped,
+    /// so that an id after it can still be read.
     fn value(
         &mut self,
         reader: &mut Reader<'a>,

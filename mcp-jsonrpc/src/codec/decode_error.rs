@@ -6,46 +6,46 @@ use std::fmt;
 use crate::json::read_error::ReadError;
 use crate::message::id::RequestId;
 
-/// Why bytes could not be read as a message.
+/// The reason why bytes could not be decoded as a message.
 ///
-/// [`id`](Self::id) is the message's id, if it could be read, so that its call can be failed, or the
-/// invalid request be answered.
+/// [`id`](Self::id) is the message's id, if it could be read. With it the caller can fail the call, or answer the
+/// invalid request.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// The message is larger than allowed; nothing of it was read.
+    /// The message is larger than allowed; none of it was read.
     TooLarge {
         /// Its size in bytes.
         bytes: usize,
         /// The size allowed.
         limit: usize,
     },
-    /// Not JSON, or not to the end.
+    /// Invalid or truncated JSON.
     Syntax {
-        /// Where the text stops being JSON.
+        /// The position where the text stops being JSON.
         source: ReadError,
-        /// What was readable before that.
+        /// What could be read before that.
         sender: Sender,
     },
     /// JSON, but nested deeper than allowed.
     TooDeep {
         /// The depth allowed.
         limit: usize,
-        /// What was readable.
+        /// What could be read.
         sender: Sender,
     },
     /// JSON, but not a JSON-RPC 2.0 message.
     Invalid {
-        /// What is wrong with it.
+        /// The fault.
         fault: Fault,
-        /// What was readable.
+        /// What could be read.
         sender: Sender,
     },
-    /// A batch without messages, or with more than allowed.
+    /// A batch without messages, or with more messages than allowed.
     BatchLength {
-        /// How many there are, or one more than the limit where counting stopped.
+        /// The number of messages, or one more than the limit where counting stopped.
         messages: usize,
-        /// How many are allowed.
+        /// The number allowed.
         limit: usize,
     },
 }
@@ -54,7 +54,7 @@ pub enum DecodeError {
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Sender {
-    /// The id it carries, if that could be read.
+    /// The message's id, if it could be read.
     pub id: Option<RequestId>,
     /// Whether it is a request or a response.
     pub side: Side,
@@ -73,7 +73,7 @@ pub enum Side {
     Unclear,
 }
 
-/// Why JSON is not a JSON-RPC 2.0 message.
+/// The reason why JSON is not a JSON-RPC 2.0 message.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Fault {
@@ -81,24 +81,24 @@ pub enum Fault {
     NotAnObject,
     /// `jsonrpc` is absent or not `"2.0"`.
     Version,
-    /// `id` is absent where it must not be, or neither an integer nor a string.
+    /// `id` is absent although required, or neither an integer nor a string.
     Id,
     /// `method` is not a string.
     Method,
     /// `params` is not an object.
     Params,
-    /// None of `method`, `result` and `error` is there.
+    /// `method`, `result` and `error` are all absent.
     NothingToSay,
-    /// Both `result` and `error` are there.
+    /// Both `result` and `error` are present.
     ResultAndError,
-    /// `method` stands beside `result` or `error`.
+    /// `method` is present together with `result` or `error`.
     AsksAndAnswers,
     /// `error` is not an error object; the text says why.
     ErrorObject(ReadError),
 }
 
 impl DecodeError {
-    /// The id of the message, if that much could be read.
+    /// The id of the message, if it could be read.
     pub fn id(&self) -> Option<&RequestId> {
         self.sender()?.id.as_ref()
     }

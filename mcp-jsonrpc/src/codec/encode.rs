@@ -11,7 +11,7 @@ use crate::message::{Message, Notification, Request, Response};
 
 /// Appends a request to `out`. Params that serialize to `null`, such as `&()`, are omitted.
 ///
-/// The output contains no line break, whatever raw JSON it is made of. On an error nothing is appended.
+/// The output contains no line break, even if raw JSON in the message has one. On an error nothing is appended.
 ///
 /// ```
 /// let mut out = Vec::new();
@@ -35,7 +35,7 @@ pub fn encode_request<P: Serialize + ?Sized>(
 
 /// Appends a notification to `out`. Params that serialize to `null`, such as `&()`, are omitted.
 ///
-/// What is appended holds no line break. On an error nothing is appended.
+/// The output contains no line break. On an error nothing is appended.
 pub fn encode_notification<P: Serialize + ?Sized>(
     out: &mut Vec<u8>,
     method: &str,
@@ -49,7 +49,7 @@ pub fn encode_notification<P: Serialize + ?Sized>(
 
 /// Appends the successful response to the request `id` to `out`.
 ///
-/// What is appended holds no line break. On an error nothing is appended.
+/// The output contains no line break. On an error nothing is appended.
 pub fn encode_result<R: Serialize + ?Sized>(
     out: &mut Vec<u8>,
     id: &RequestId,
@@ -65,9 +65,9 @@ pub fn encode_result<R: Serialize + ?Sized>(
     })
 }
 
-/// Appends an error response to `out`; without an id it belongs to no request.
+/// Appends an error response to `out`; without an id it refers to no request.
 ///
-/// What is appended holds no line break. On an error nothing is appended.
+/// The output contains no line break. On an error nothing is appended.
 pub fn encode_error(
     out: &mut Vec<u8>,
     id: Option<&RequestId>,
@@ -87,9 +87,9 @@ pub fn encode_error(
 }
 
 impl Message {
-    /// Appends the message to `out`, as this crate's functions for each kind do.
+    /// Appends the message to `out`, like this crate's functions for each kind of message.
     ///
-    /// A result without an id cannot be expressed and is refused.
+    /// A result without an id cannot be expressed and is rejected.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         match self {
             Self::Request(Request { id, method, params }) => {
@@ -116,8 +116,8 @@ impl Message {
     }
 }
 
-/// A value could not be written as JSON: a map with keys that are no strings, a number that is
-/// not finite, or a failure the value's own `Serialize` reports.
+/// A value could not be written as JSON: a map with non-string keys, a number that is not finite, or an error from the
+/// value's own `Serialize` implementation.
 #[derive(Debug)]
 pub struct EncodeError(serde_json::Error);
 
@@ -150,8 +150,8 @@ fn method_and_params<P: Serialize + ?Sized>(
     Ok(())
 }
 
-/// Lets `fill` append, and undoes that if it fails; replaces line breaks, which JSON has only between
-/// tokens, by spaces.
+/// Lets `fill` append, and truncates again if it fails; replaces line breaks, which JSON allows only between tokens, by
+/// spaces.
 fn write(
     out: &mut Vec<u8>,
     fill: impl FnOnce(&mut Vec<u8>) -> Result<(), serde_json::Error>,

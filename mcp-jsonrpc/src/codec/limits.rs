@@ -17,50 +17,50 @@ pub struct DecodeLimits {
 }
 
 impl DecodeLimits {
-    /// The largest message, in bytes. Default: 16 MiB.
+    /// The maximum size of a message, in bytes. Default: 16 MiB.
     pub fn message_bytes(&self) -> usize {
         self.message_bytes
     }
 
-    /// How deep arrays and objects may nest, including the message itself. Default: 128.
+    /// The maximum nesting depth of arrays and objects, including the message itself. Default: 128.
     pub fn depth(&self) -> usize {
         self.depth
     }
 
-    /// How deep the result of a response may nest, if that is more than [`depth`](Self::depth).
-    /// Default: 0, which means no more. Reading it still fails on any value deeper than 128 levels, but a
-    /// list then rejects only the item that contains it.
+    /// The maximum nesting depth of a response's result, if larger than [`depth`](Self::depth). Default: 0, which means
+    /// no larger. Reading the result still fails on any value deeper than 128 levels, but a list then rejects only the
+    /// item that contains it.
     pub fn result_depth(&self) -> usize {
         self.result_depth
     }
 
-    /// How many messages a batch may hold. Default: 1000.
+    /// The maximum number of messages in a batch. Default: 1000.
     pub fn batch_len(&self) -> usize {
         self.batch_len
     }
 
-    /// Sets the largest message, in bytes.
+    /// Sets the maximum size of a message, in bytes.
     #[must_use]
     pub fn with_message_bytes(mut self, bytes: usize) -> Self {
         self.message_bytes = bytes;
         self
     }
 
-    /// Sets how deep arrays and objects may nest: at most 128, as deep as anything is read.
+    /// Sets the maximum nesting depth of arrays and objects: at most 128, the depth of the readers.
     #[must_use]
     pub fn with_depth(mut self, depth: usize) -> Self {
         self.depth = depth.min(MAX_DEPTH);
         self
     }
 
-    /// Sets how deep the result of a response may nest, in levels; a byte of memory each.
+    /// Sets the maximum nesting depth of a response's result; each level costs a byte of memory.
     #[must_use]
     pub fn with_result_depth(mut self, depth: usize) -> Self {
         self.result_depth = depth;
         self
     }
 
-    /// Sets how many messages a batch may hold.
+    /// Sets the maximum number of messages in a batch.
     #[must_use]
     pub fn with_batch_len(mut self, messages: usize) -> Self {
         self.batch_len = messages;

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-/// The request id of a response and the range of its result, from the first and last bytes alone; `None`
-/// unless it is written in one of the usual ways.
+/// The request id of a response and the range of its result, from the first and last bytes alone; `None` unless the
+/// response has one of the usual layouts.
 ///
-/// If the range parses as one JSON value, then [`decode`](crate::decode) returns the same; otherwise use
-/// `decode` to find out what the message is.
+/// If the range parses as one JSON value, then [`decode`](crate::decode) returns the same; otherwise use `decode` to
+/// classify the message.
 ///
 /// ```
 /// let message = br#"{"jsonrpc":"2.0","id":7,"result":{"tools":[]}}"#;
@@ -39,7 +39,7 @@ pub fn peek_response(message: &[u8]) -> Option<(i64, Range<usize>)> {
     closes.then_some((id, whole.len() - rest.len()..end - member.len()))
 }
 
-/// An integer at the beginning of `text`, without a sign, and what follows it.
+/// The unsigned integer at the beginning of `text`, and what follows it.
 fn number(text: &[u8]) -> Option<(i64, &[u8])> {
     let length = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (digits, rest) = text.split_at_checked(length.min(18))?;
@@ -128,8 +128,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whenever a guess reads as JSON to its end, the decoder reads the same result, and for
-        /// the same request unless the message names two.
+        /// Whenever a guess parses as JSON to its end, the decoder reads the same result, and for the same request
+        /// unless the message has two ids.
         #[test]
         fn a_guess_that_reads_is_what_the_decoder_reads(
             before in members(), after in members(), result in members(), order in 0..4,

@@ -1,4 +1,4 @@
-//! A JSON object that keeps the order it was written in.
+//! A JSON object that preserves the order of its members.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,14 +9,14 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::json::raw::RawJson;
 
-/// A JSON object whose members stay in the order they were written or inserted in.
+/// A JSON object whose members keep the order they were written or inserted in.
 ///
-/// Meant for the small objects of the protocol: a look-up walks the members. Two are equal when
-/// they hold equal members in the same order. Of members with the same name the last one counts.
+/// It is meant for the small objects of the protocol: a look-up scans the members. Two maps are equal if they hold
+/// equal members in the same order. Of members with the same name the last one wins.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct OrderedMap<V>(Vec<(String, V)>);
 
-/// Members this crate does not know, kept byte for byte.
+/// Members unknown to this crate, preserved byte for byte.
 pub type RawMap = OrderedMap<RawJson>;
 
 impl<V> OrderedMap<V> {
@@ -25,28 +25,28 @@ impl<V> OrderedMap<V> {
         Self(Vec::new())
     }
 
-    /// How many members there are.
+    /// The number of members.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Whether the map is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The value of the member called `key`.
+    /// The value of the member `key`.
     pub fn get(&self, key: &str) -> Option<&V> {
         self.iter()
             .find_map(|(name, value)| (name == key).then_some(value))
     }
 
-    /// Whether there is a member called `key`.
+    /// Whether there is a member `key`.
     pub fn contains_key(&self, key: &str) -> bool {
         self.get(key).is_some()
     }
 
-    /// Sets a member: in its old place if there was one, else last. Returns the old value.
+    /// Sets a member, in its old position if it exists, else at the end. Returns the old value.
     pub fn insert(&mut self, key: impl Into<String>, value: V) -> Option<V> {
         let key = key.into();
         match self.0.iter_mut().find(|(name, _)| *name == key) {
@@ -58,7 +58,7 @@ impl<V> OrderedMap<V> {
         }
     }
 
-    /// Takes a member out.
+    /// Removes a member and returns its value.
     pub fn remove(&mut self, key: &str) -> Option<V> {
         let at = self.0.iter().position(|(name, _)| name == key)?;
         Some(self.0.remove(at).1)
@@ -69,7 +69,7 @@ impl<V> OrderedMap<V> {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
     }
 
-    /// The names, in order.
+    /// The member names, in order.
     pub fn keys(&self) -> impl ExactSizeIterator<Item = &str> {
         self.0.iter().map(|(name, _)| name.as_str())
     }
@@ -79,12 +79,12 @@ impl<V> OrderedMap<V> {
         self.0.iter().map(|(_, value)| value)
     }
 
-    /// Appends without looking for a namesake; [`settle`](Self::settle) must follow.
+    /// Appends a member without checking for duplicates; [`settle`](Self::settle) must follow.
     pub(crate) fn push(&mut self, key: String, value: V) {
         self.0.push((key, value));
     }
 
-    /// Keeps of each name the first place and the last value, in `n log n` at worst.
+    /// Removes duplicates in `n log n`: the first position and the last value of each name remain.
     pub(crate) fn settle(&mut self) {
         const FEW: usize = 16;
         let twice =
@@ -114,7 +114,7 @@ impl<V> OrderedMap<V> {
 }
 
 impl RawMap {
-    /// Sets a member to `value` written as JSON.
+    /// Sets a member to `value`, serialized as JSON.
     pub fn set<T: Serialize + ?Sized>(
         &mut self,
         key: impl Into<String>,
@@ -124,7 +124,7 @@ impl RawMap {
         Ok(())
     }
 
-    /// Reads a member as a `T`: `None` if it is absent or something else.
+    /// Reads a member as a `T`: `None` if it is absent or has another type.
     pub fn read_as<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
         self.get(key)?.parse().ok()
     }

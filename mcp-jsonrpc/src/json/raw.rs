@@ -1,4 +1,4 @@
-//! JSON kept as the text its author wrote.
+//! Raw JSON: text that is preserved as its author wrote it.
 
 use std::fmt;
 
@@ -9,12 +9,12 @@ use serde_json::value::RawValue;
 use crate::json::read_error::ReadError;
 use crate::json::reader::{MAX_DEPTH, Reader};
 
-/// Any JSON value as its author wrote it, borrowed. [`RawJson`] owns one.
+/// A borrowed JSON value as its author wrote it. [`RawJson`] is the owned form.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct RawRef<'a>(&'a str);
 
 impl<'a> RawRef<'a> {
-    /// Takes JSON text, checking that it is one JSON value.
+    /// Wraps JSON text after checking that it is one JSON value.
     pub fn from_text(text: &'a str) -> Result<Self, ReadError> {
         let mut reader = Reader::new(text);
         let value = reader.raw(MAX_DEPTH)?;
@@ -32,8 +32,7 @@ impl<'a> RawRef<'a> {
         self.0
     }
 
-    /// Reads the text as a `T` of serde's. For types of this crate, [`Body::read`](crate::Body::read)
-    /// is faster.
+    /// Deserializes the text as a `T` with serde. For types of this crate, [`Body::read`](crate::Body::read) is faster.
     pub fn parse<T: de::Deserialize<'a>>(self) -> Result<T, serde_json::Error> {
         serde_json::from_str(self.0)
     }
@@ -49,9 +48,9 @@ impl<'a> RawRef<'a> {
     }
 }
 
-/// Any JSON value, kept byte for byte until it is parsed.
+/// Any JSON value, preserved byte for byte until it is parsed.
 ///
-/// Two are equal when their texts are.
+/// Two values are equal if their texts are.
 ///
 /// ```
 /// use mcp_jsonrpc::RawJson;
@@ -70,12 +69,12 @@ impl RawJson {
         Self("null".into())
     }
 
-    /// Writes `value` as JSON.
+    /// Serializes `value` as JSON.
     pub fn from_serialize<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
         serde_json::to_string(value).map(|text| Self(text.into()))
     }
 
-    /// Takes JSON text over, checking that it is one JSON value.
+    /// Wraps JSON text after checking that it is one JSON value.
     pub fn from_text(text: String) -> Result<Self, ReadError> {
         let value = RawRef::from_text(&text)?;
         if value.get().len() < text.len() {
@@ -84,7 +83,7 @@ impl RawJson {
         Ok(Self(text.into()))
     }
 
-    /// Borrows it.
+    /// Borrows the value.
     #[allow(
         clippy::should_implement_trait,
         reason = "the borrowed form is a value, no reference"
@@ -98,8 +97,7 @@ impl RawJson {
         &self.0
     }
 
-    /// Reads the text as a `T` of serde's. For types of this crate, [`Body::read`](crate::Body::read)
-    /// is faster.
+    /// Deserializes the text as a `T` with serde. For types of this crate, [`Body::read`](crate::Body::read) is faster.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         self.as_ref().parse()
     }
@@ -127,17 +125,17 @@ impl From<Box<RawValue>> for RawJson {
     }
 }
 
-/// A JSON object, kept byte for byte: a tool's schema, a call's arguments.
+/// A JSON object, preserved byte for byte: a tool's schema, a call's arguments.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RawObject(RawJson);
 
 impl RawObject {
-    /// The object without members, `{}`.
+    /// The empty object, `{}`.
     pub fn empty() -> Self {
         Self(RawJson("{}".into()))
     }
 
-    /// Writes `value` as JSON; it must come out as an object.
+    /// Serializes `value` as JSON; the result must be an object.
     pub fn from_serialize<T: Serialize + ?Sized>(value: &T) -> Result<Self, ReadError> {
         RawJson::from_serialize(value)?.try_into()
     }
@@ -147,12 +145,12 @@ impl RawObject {
         self.0.get()
     }
 
-    /// The same text as any JSON value.
+    /// The same text as a [`RawJson`].
     pub fn as_json(&self) -> &RawJson {
         &self.0
     }
 
-    /// Reads the text as a `T` of serde's.
+    /// Deserializes the text as a `T` with serde.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         self.0.parse()
     }

@@ -1,9 +1,9 @@
-//! Why JSON could not be read as a type of the model.
+//! Errors of reading JSON as a type of the model.
 
 use std::error::Error;
 use std::fmt;
 
-/// Why JSON could not be read, and where in it.
+/// The reason why JSON could not be read, and the location in it.
 ///
 /// ```
 /// use mcp_jsonrpc::model::ListRootsResult;
@@ -25,16 +25,16 @@ struct Inner {
 
 #[derive(Clone, PartialEq, Eq)]
 enum Problem {
-    /// Not JSON, from this byte on.
+    /// Invalid JSON from this byte on.
     Syntax { expected: &'static str, at: usize },
-    /// Deeper than allowed.
+    /// Nested deeper than allowed.
     Depth,
-    /// JSON, but not of the right shape.
+    /// Valid JSON of the wrong shape.
     Structure(String),
 }
 
 impl ReadError {
-    /// Where in the value the problem is, as `tools[3].name`; empty for the value itself.
+    /// The location of the problem in the value, such as `tools[3].name`; empty for the value itself.
     pub fn path(&self) -> &str {
         self.0.path.strip_prefix('.').unwrap_or(&self.0.path)
     }

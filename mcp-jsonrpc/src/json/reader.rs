@@ -1,7 +1,7 @@
-//! A pull reader over JSON text: reads what is asked for, skips what is not, and can go back.
+//! A pull reader over JSON text: it reads the values requested, skips the others, and can go back.
 //!
-//! Messages consist mostly of schemas and structures that are not read right away, and of long strings.
-//! So any value can be kept as a span, and strings are scanned a block at a time.
+//! Messages consist mostly of long strings, and of schemas and structures that are not read right away. Therefore any
+//! value can be kept as a span, and strings are scanned block by block.
 
 mod number;
 mod special;
@@ -11,10 +11,10 @@ pub(crate) use string::RawText;
 
 use crate::json::read_error::ReadError;
 
-/// How deep a value may nest that is skipped or kept raw.
+/// The maximum nesting depth of a value that is skipped or kept raw.
 pub(crate) const MAX_DEPTH: usize = 128;
 
-/// A place in a JSON text.
+/// A position in a JSON text.
 #[derive(Clone, Copy)]
 pub(crate) struct Reader<'a> {
     text: &'a str,
@@ -45,7 +45,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes `null`, if it is next.
+    /// Consumes `null`, if it is next.
     pub(crate) fn null(&mut self) -> Result<bool, ReadError> {
         match self.peek() {
             Some(b'n') => self.literal("null").map(|()| true),
@@ -53,7 +53,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes `true` or `false`.
+    /// Consumes `true` or `false`.
     pub(crate) fn boolean(&mut self) -> Result<bool, ReadError> {
         match self.peek() {
             Some(b't') => self.literal("true").map(|()| true),
@@ -62,7 +62,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes any value and returns its text; it may nest `levels` deep.
+    /// Consumes any value and returns its text; it may nest `levels` deep.
     pub(crate) fn raw(&mut self, levels: usize) -> Result<&'a str, ReadError> {
         self.peek();
         let start = self.at;
@@ -70,7 +70,7 @@ impl<'a> Reader<'a> {
         Ok(self.since(start))
     }
 
-    /// Takes any value, checking that it is JSON and nests at most `levels` deep.
+    /// Consumes any value, checking that it is JSON and nests at most `levels` deep.
     pub(crate) fn skip(&mut self, levels: usize) -> Result<(), ReadError> {
         match self.peek() {
             Some(b'"') => self.raw_string().map(|_| ()),
@@ -97,8 +97,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// As [`raw`](Self::raw), for values deeper than [`MAX_DEPTH`]: uses no stack, but a byte of memory per
-    /// level.
+    /// Like [`raw`](Self::raw), for values deeper than [`MAX_DEPTH`]: it uses no stack, but a byte of memory per level.
     pub(crate) fn raw_deep(&mut self, levels: usize) -> Result<&'a str, ReadError> {
         self.peek();
         let start = self.at;
@@ -121,7 +120,7 @@ impl<'a> Reader<'a> {
                     first = false;
                 }
             }
-            // On to the next value, closing what ends here.
+            // Advance to the next value, closing what ends here.
             loop {
                 let is_there = match open.last() {
                     None => return Ok(self.since(start)),
@@ -137,7 +136,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes a value however deep it nests, looking at brackets and strings only.
+    /// Consumes a value of any depth, looking at brackets and strings only.
     pub(crate) fn skip_brackets(&mut self) -> Result<(), ReadError> {
         let mut depth = 0_usize;
         loop {
@@ -180,7 +179,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The error for a next value that is of the wrong type, or not a value.
+    /// The error for a next value that has the wrong type or is not a value.
     pub(crate) fn mismatch(&mut self, expected: &'static str) -> ReadError {
         let found = match self.peek() {
             Some(b'{') => "an object",

@@ -9,16 +9,14 @@ use crate::json::read_error::ReadError;
 
 /// The params or the result of a message.
 ///
-/// The types of this crate read themselves in one pass. A type of your own gets by with serde:
-/// `impl Body for Mine {}`.
+/// The types of this crate read themselves in one pass. For your own type, serde suffices: `impl Body for Mine {}`.
 pub trait Body: Serialize + DeserializeOwned {
-    /// Reads it from JSON. Lists set bad items aside rather than fail.
+    /// Reads it from JSON. Lists set invalid items aside instead of failing.
     fn read(raw: RawRef<'_>) -> Result<Self, ReadError> {
         Ok(raw.parse()?)
     }
 
-    /// Reads it from unparsed text, to its end. The types of this crate
-    /// check the text in the same pass.
+    /// Reads it from unparsed text, to its end. The types of this crate check the text in the same pass.
     fn read_text(text: &str) -> Result<Self, ReadError> {
         Self::read(RawRef::from_text(text)?)
     }
@@ -32,7 +30,7 @@ impl Body for RawJson {
     }
 }
 
-/// Types that read themselves as fields do.
+/// Implements [`Body`] for types that read themselves like fields.
 macro_rules! bodies {
     ($($Type:ty),* $(,)?) => {$(
         impl $crate::message::body::Body for $Type {

@@ -12,12 +12,12 @@ use crate::wire::field::{Field, serialize_plainly};
 use crate::wire::object::object;
 
 object! {
-    /// What a peer says went wrong with a request.
+    /// A peer's description of an error.
     ///
-    /// It is an [`Error`], so that it can be returned and be another error's source.
+    /// It implements [`Error`], so that it can be returned and can be another error's source.
     pub struct ErrorObject {
         required {
-            /// Which kind of error this is.
+            /// The kind of error.
             code: ErrorCode = "code",
         }
         defaulted {
@@ -25,20 +25,20 @@ object! {
             message: String = "message",
         }
         optional {
-            /// Whatever else the peer wants to say.
+            /// Any further details.
             data: RawJson = "data",
         }
     }
 }
 
 impl ErrorObject {
-    /// With `data` written as JSON.
+    /// Sets `data`, serialized as JSON.
     pub fn with_data<T: Serialize + ?Sized>(mut self, data: &T) -> Result<Self, serde_json::Error> {
         self.data = Some(RawJson::from_serialize(data)?);
         Ok(self)
     }
 
-    /// Reads `data` as a `T`: `None` if it is absent or something else.
+    /// Reads `data` as a `T`: `None` if it is absent or has another type.
     pub fn data_as<T: serde::de::DeserializeOwned>(&self) -> Option<T> {
         self.data.as_ref()?.parse().ok()
     }
@@ -52,9 +52,9 @@ impl fmt::Display for ErrorObject {
 
 impl Error for ErrorObject {}
 
-/// The number that tells what kind of error a peer met.
+/// The number that identifies the kind of error.
 ///
-/// Any integer is a code; the named ones have a meaning in JSON-RPC 2.0 or in MCP.
+/// Any integer is a valid code; the named ones have a meaning in JSON-RPC 2.0 or in MCP.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(transparent)]
 pub struct ErrorCode(i64);
@@ -62,28 +62,28 @@ pub struct ErrorCode(i64);
 impl ErrorCode {
     /// The message was not JSON.
     pub const PARSE_ERROR: Self = Self(-32700);
-    /// The message was JSON but no request.
+    /// The message was JSON, but not a valid request.
     pub const INVALID_REQUEST: Self = Self(-32600);
-    /// The peer does not have the method.
+    /// The peer does not support the method.
     pub const METHOD_NOT_FOUND: Self = Self(-32601);
-    /// The parameters do not fit: unknown tool, unknown resource (2026-07-28), bad cursor …
+    /// Invalid parameters: unknown tool, unknown resource (2026-07-28), invalid cursor …
     pub const INVALID_PARAMS: Self = Self(-32602);
-    /// The peer failed.
+    /// The peer failed internally.
     pub const INTERNAL_ERROR: Self = Self(-32603);
     /// No such resource, up to 2025-11-25; later [`INVALID_PARAMS`](Self::INVALID_PARAMS).
     pub const RESOURCE_NOT_FOUND: Self = Self(-32002);
     /// HTTP headers and body contradict each other (2026-07-28).
     pub const HEADER_MISMATCH: Self = Self(-32020);
-    /// The request needs a client capability that was not declared (2026-07-28).
+    /// The request requires a client capability that was not declared (2026-07-28).
     pub const MISSING_CLIENT_CAPABILITY: Self = Self(-32021);
-    /// The server does not speak the requested revision (2026-07-28).
+    /// The server does not support the requested revision (2026-07-28).
     pub const UNSUPPORTED_PROTOCOL_VERSION: Self = Self(-32022);
     /// The user must visit a URL first (2025-11-25).
     pub const URL_ELICITATION_REQUIRED: Self = Self(-32042);
     /// The user declined a sampling request.
     pub const USER_REJECTED: Self = Self(-1);
 
-    /// A code by its number.
+    /// A code with this number.
     pub const fn new(code: i64) -> Self {
         Self(code)
     }
@@ -93,7 +93,7 @@ impl ErrorCode {
         self.0
     }
 
-    /// What the code means, where JSON-RPC or MCP say so.
+    /// The meaning that JSON-RPC or MCP defines for the code.
     pub const fn meaning(self) -> Option<&'static str> {
         Some(match self {
             Self::PARSE_ERROR => "parse error",

@@ -8,8 +8,8 @@ use serde::ser::{Serialize, Serializer};
 
 /// The id of a JSON-RPC request: an integer or a string, never both.
 ///
-/// `7` and `"7"` are different ids and print differently. `7.0` is read as `7`.
-/// A clone is cheap: text is shared.
+/// `7` and `"7"` are different ids and print differently. `7.0` is read as `7`. A clone is cheap because text is
+/// shared.
 ///
 /// ```
 /// use mcp_jsonrpc::RequestId;
@@ -21,9 +21,9 @@ use serde::ser::{Serialize, Serializer};
 #[derive(Clone, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct RequestId(Repr);
 
-/// Ties progress notifications to the request that asked for them: an integer or a string.
+/// The token that relates progress notifications to a request: an integer or a string.
 ///
-/// Same rules as [`RequestId`].
+/// The rules are those of [`RequestId`].
 #[derive(Clone, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct ProgressToken(Repr);
 
@@ -38,7 +38,7 @@ enum Repr {
 macro_rules! identifier {
     ($Name:ident) => {
         impl $Name {
-            /// The integer, if this is one that fits in 64 signed bits.
+            /// The integer, if it is one that fits in 64 signed bits.
             pub fn as_i64(&self) -> Option<i64> {
                 match self.0 {
                     Repr::Int(n) => Some(n),
@@ -46,7 +46,7 @@ macro_rules! identifier {
                 }
             }
 
-            /// The string, if this is one.
+            /// The string, if it is one.
             pub fn as_str(&self) -> Option<&str> {
                 match &self.0 {
                     Repr::Text(text) => Some(text),

@@ -1,26 +1,26 @@
-//! Method names tied to their types.
+//! Method names and their types.
 
 use crate::message::body::Body;
 use crate::message::result_body::ResultBody;
 
-/// A request: its name, what goes in, what comes out.
+/// A request: its name, its params and its result.
 ///
-/// Implemented by marker types, so that a call is `call::<CallTool>(params)`. Implement it for a
-/// marker of your own to call a method of an extension.
+/// Marker types implement it, so that a call is `call::<CallTool>(params)`. To call a method of an extension, implement
+/// it for your own marker type.
 pub trait Method {
     /// The method on the wire.
     const NAME: &'static str;
-    /// What the request carries.
+    /// The request's params.
     type Params: Body;
-    /// What the answer carries.
+    /// The response's result.
     type Output: ResultBody;
 }
 
-/// A notification: its name and what it carries.
+/// A notification: its name and its params.
 pub trait NotificationMethod {
     /// The method on the wire.
     const NAME: &'static str;
-    /// What the notification carries.
+    /// The notification's params.
     type Params: Body;
 }
 

@@ -11,8 +11,8 @@ use crate::wire::string_enum::string_enum;
 
 /// The result of a request.
 pub trait ResultBody: Body {
-    /// What kind of result the server says this is (2026-07-28); absent means complete. A type
-    /// without that member returns `None`; [`Reply::read`] then looks for it in the JSON.
+    /// The server's `resultType` (2026-07-28); absent means complete. A type without that member returns `None`;
+    /// [`Reply::read`] then looks for it in the JSON.
     fn result_type(&self) -> Option<ResultType> {
         None
     }
@@ -35,13 +35,13 @@ impl ResultBody for serde_json::Value {
 }
 
 string_enum! {
-    /// What kind of result an answer is (2026-07-28).
+    /// The kind of a result (2026-07-28).
     pub open ResultType {
         /// The request is done.
         Complete = "complete",
-        /// The server needs something from the client first.
+        /// The server needs input from the client first.
         InputRequired = "input_required",
-        /// The server goes on in a task (tasks extension).
+        /// The server continues in a task (tasks extension).
         Task = "task",
     }
 }
@@ -52,13 +52,13 @@ string_enum! {
 pub enum Reply<T> {
     /// The result itself.
     Complete(T),
-    /// The server asks for input: fulfil it and send the request again.
+    /// The server requests input: supply it and send the request again.
     InputRequired(InputRequiredResult),
-    /// The server made a task of the request.
+    /// The server turned the request into a task.
     Task(CreateTaskResult),
     /// A kind this version of the crate does not know.
     Unknown {
-        /// What the server calls it.
+        /// The `resultType`.
         result_type: String,
         /// The whole result.
         raw: RawJson,
@@ -66,9 +66,9 @@ pub enum Reply<T> {
 }
 
 impl<T: ResultBody> Reply<T> {
-    /// Reads an answer; the tag decides what it is, and its absence means complete.
+    /// Reads a result; its tag determines the kind, and an absent tag means complete.
     pub fn read(raw: RawRef<'_>) -> Result<Self, ReadError> {
-        // Most answers are complete: those cost one pass. Others are read again as what they are.
+        // Most results are complete: those cost one pass. Others are read again as their own kind.
         let body = T::read(raw);
         let kind = match &body {
             Ok(body) => body.result_type().or_else(|| peek(raw)),
@@ -86,8 +86,8 @@ impl<T: ResultBody> Reply<T> {
     }
 }
 
-/// The kind of a result that is not read otherwise. A tag that cannot be read is of an unknown
-/// kind: only its absence means complete.
+/// The kind of a result that could not be read otherwise. A tag that cannot be read is of an unknown kind: only its
+/// absence means complete.
 fn peek(raw: RawRef<'_>) -> Option<ResultType> {
     #[derive(Deserialize)]
     struct Tag {

@@ -1,4 +1,4 @@
-//! What many messages share: empty params and results, pages, caching, roles.
+//! Types that many messages share: empty params and results, pages, caching, roles.
 
 use super::meta::Meta;
 use crate::message::result_body::{ResultType, results};
@@ -6,7 +6,7 @@ use crate::wire::object::object;
 use crate::wire::string_enum::string_enum;
 
 object! {
-    /// The params of a request or notification that has none of its own.
+    /// Params without members of their own.
     pub struct EmptyParams {
         optional {
             /// Metadata of the message.
@@ -28,7 +28,7 @@ object! {
 }
 
 object! {
-    /// A result that says no more than: done.
+    /// A result without content.
     pub struct EmptyResult {
         optional {
             /// The kind of result (2026-07-28).
@@ -54,9 +54,9 @@ string_enum! {
 string_enum! {
     /// Whether a cache may share a result between users (2026-07-28). An unknown value means private.
     pub open CacheScope {
-        /// Only whoever asked with the same authorization.
+        /// Only with requesters that have the same authorization.
         Private = "private",
-        /// Anybody.
+        /// With any requester.
         Public = "public",
     }
 }

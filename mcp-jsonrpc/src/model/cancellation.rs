@@ -1,4 +1,4 @@
-//! Giving up on a request.
+//! Cancellation of requests.
 
 use super::meta::Meta;
 use crate::message::id::RequestId;
@@ -6,10 +6,10 @@ use crate::message::method::notifications;
 use crate::wire::object::object;
 
 object! {
-    /// Says that no one waits for a request any more.
+    /// Reports that the sender no longer waits for a request.
     pub struct CancelledParams {
         optional {
-            /// Which request. Only 2025-11-25 lets it be absent.
+            /// The request. Only 2025-11-25 allows it to be absent.
             request_id: RequestId = "requestId",
             /// The reason, for a log.
             reason: String = "reason",
@@ -20,7 +20,7 @@ object! {
 }
 
 impl CancelledParams {
-    /// For the request `id`.
+    /// Cancels the request `id`.
     pub fn of(id: RequestId) -> Self {
         Self {
             request_id: Some(id),
@@ -30,6 +30,6 @@ impl CancelledParams {
 }
 
 notifications! {
-    /// Either side cancels a request of its own; a server also ends a subscription so.
+    /// Either side cancels its own request; a server also ends a subscription this way.
     Cancelled = "notifications/cancelled": CancelledParams;
 }

@@ -1,4 +1,4 @@
-//! What client and server can do. Open sets: entries no one declared here are kept.
+//! Capabilities of clients and servers. The sets are open: undeclared entries are kept.
 
 use crate::json::ordered_map::{OrderedMap, RawMap};
 use crate::json::raw::RawObject;
@@ -8,15 +8,15 @@ object! {
     /// What a client can do for servers.
     pub struct ClientCapabilities {
         optional {
-            /// It can tell its roots.
+            /// It can list its roots.
             roots: RootsCapability = "roots",
-            /// It can ask a model on the server's behalf.
+            /// It can call a model on the server's behalf.
             sampling: SamplingCapability = "sampling",
             /// It can ask the user (2025-06-18 and later).
             elicitation: ElicitationCapability = "elicitation",
             /// It hosts tasks itself (2025-11-25 only).
             tasks: TasksCapability = "tasks",
-            /// Outside the standard, by name.
+            /// Non-standard capabilities, by name.
             experimental: OrderedMap<RawObject> = "experimental",
             /// Extensions, by id (2026-07-28).
             extensions: OrderedMap<RawObject> = "extensions",
@@ -40,9 +40,9 @@ object! {
             logging: FlagCapability = "logging",
             /// It runs requests as tasks (2025-11-25 only).
             tasks: TasksCapability = "tasks",
-            /// Outside the standard, by name: objects, though nothing depends on it.
+            /// Non-standard capabilities, by name: objects, though nothing depends on it.
             experimental: RawMap = "experimental",
-            /// Extensions, by id (2026-07-28): their settings, objects by the standard.
+            /// Extensions, by id (2026-07-28), with their settings: objects according to the standard.
             extensions: RawMap = "extensions",
         }
     }
@@ -59,12 +59,12 @@ pub mod extension {
 }
 
 object! {
-    /// A capability that is there or not, without details.
+    /// A capability without details.
     pub struct FlagCapability {}
 }
 
 object! {
-    /// A capability of having a list.
+    /// The capability to list something.
     pub struct ListCapability {
         optional {
             /// It announces changes of the list.
@@ -74,32 +74,32 @@ object! {
 }
 
 object! {
-    /// A server's capability of having resources.
+    /// A server's resources capability.
     pub struct ResourcesCapability {
         optional {
             /// It announces changes of the list.
             list_changed: bool = "listChanged",
-            /// It tells when a resource changes.
+            /// It announces when a resource changes.
             subscribe: bool = "subscribe",
         }
     }
 }
 
 object! {
-    /// A client's capability of telling its roots.
+    /// A client's roots capability.
     pub struct RootsCapability {
         optional {
-            /// It tells when they change (up to 2025-11-25).
+            /// It announces when they change (up to 2025-11-25).
             list_changed: bool = "listChanged",
         }
     }
 }
 
 object! {
-    /// A client's capability of asking a model.
+    /// A client's sampling capability.
     pub struct SamplingCapability {
         optional {
-            /// It can include context of servers.
+            /// It can include context from servers.
             context: FlagCapability = "context",
             /// It lets the model use tools.
             tools: FlagCapability = "tools",
@@ -108,7 +108,7 @@ object! {
 }
 
 object! {
-    /// A client's capability of asking the user. Without details it means forms only.
+    /// A client's elicitation capability. Without details it means forms only.
     pub struct ElicitationCapability {
         optional {
             /// It shows forms.
@@ -120,7 +120,7 @@ object! {
 }
 
 impl ElicitationCapability {
-    /// Whether forms are declared: by name, or by naming nothing.
+    /// Whether forms are declared, explicitly or by declaring no mode at all.
     pub fn has_form(&self) -> bool {
         self.form.is_some() || self.url.is_none()
     }
@@ -132,12 +132,12 @@ impl ElicitationCapability {
 }
 
 object! {
-    /// The capability of running requests as tasks (2025-11-25).
+    /// The capability to run requests as tasks (2025-11-25).
     pub struct TasksCapability {
         optional {
-            /// `tasks/list` is there.
+            /// `tasks/list` is supported.
             list: FlagCapability = "list",
-            /// `tasks/cancel` is there.
+            /// `tasks/cancel` is supported.
             cancel: FlagCapability = "cancel",
             /// Which requests may become tasks.
             requests: TaskRequests = "requests",

@@ -11,13 +11,13 @@ object! {
     /// Completes an argument.
     pub struct CompleteParams {
         required {
-            /// Whose argument it is.
+            /// The prompt or resource template of the argument.
             reference: CompletionReference = "ref",
             /// The argument as typed so far.
             argument: CompletionArgument = "argument",
         }
         optional {
-            /// What is known already (2025-06-18 and later).
+            /// Other arguments' values (2025-06-18 and later).
             context: CompletionContext = "context",
             /// Metadata of the message.
             meta: Meta = "_meta",
@@ -26,11 +26,11 @@ object! {
 }
 
 tagged! {
-    /// Whose argument is to be completed.
+    /// The prompt or resource template of an argument.
     pub enum CompletionReference by "type" {
-        /// A prompt's.
+        /// A prompt.
         Prompt(PromptReference) = "ref/prompt",
-        /// A resource template's.
+        /// A resource template.
         Resource(ResourceReference) = "ref/resource",
     }
 }
@@ -43,7 +43,7 @@ object! {
             name: String = "name",
         }
         optional {
-            /// The name for people (2025-06-18 and later).
+            /// The display name (2025-06-18 and later).
             title: String = "title",
         }
     }
@@ -65,24 +65,24 @@ object! {
         required {
             /// Its name.
             name: String = "name",
-            /// What was typed.
+            /// The text typed so far.
             value: String = "value",
         }
     }
 }
 
 object! {
-    /// What is known when an argument is completed.
+    /// Other arguments' values when an argument is completed.
     pub struct CompletionContext {
         optional {
-            /// Arguments that have their value already.
+            /// The arguments that already have a value.
             arguments: OrderedMap<String> = "arguments",
         }
     }
 }
 
 object! {
-    /// How the argument could go on.
+    /// Completions of the argument.
     pub struct CompleteResult {
         required {
             /// The proposals.
@@ -107,7 +107,7 @@ object! {
             values: Vec<String> = "values",
         }
         optional {
-            /// How many there are in all.
+            /// The total number of proposals.
             total: i64 = "total",
             /// Whether there are more than these.
             has_more: bool = "hasMore",

@@ -1,4 +1,4 @@
-//! The blocks results and prompts are made of.
+//! The content blocks of results and prompts.
 
 use super::base::Role;
 use super::icon::Icon;
@@ -60,7 +60,7 @@ object! {
         required {
             /// The bytes, in base64.
             data: String = "data",
-            /// Which kind of image.
+            /// The image format.
             mime_type: String = "mimeType",
         }
         optional {
@@ -73,12 +73,12 @@ object! {
 }
 
 object! {
-    /// Sound.
+    /// Audio.
     pub struct AudioContent tag "type" = "audio" {
         required {
             /// The bytes, in base64.
             data: String = "data",
-            /// Which kind of sound.
+            /// The audio format.
             mime_type: String = "mimeType",
         }
         optional {
@@ -108,7 +108,7 @@ object! {
             mime_type: String = "mimeType",
             /// Its size in bytes.
             size: i64 = "size",
-            /// Pictures for it.
+            /// Its icons.
             icons: Vec<Icon> = "icons",
             /// Audience and priority.
             annotations: Annotations = "annotations",
@@ -119,7 +119,7 @@ object! {
 }
 
 object! {
-    /// A resource, contents and all.
+    /// A resource, including its contents.
     pub struct EmbeddedResource tag "type" = "resource" {
         required {
             /// The contents.
@@ -135,7 +135,7 @@ object! {
 }
 
 object! {
-    /// Hints about content: for whom it is, and how important.
+    /// Hints about content: its audience and its importance.
     pub struct Annotations {
         optional {
             /// The audience.

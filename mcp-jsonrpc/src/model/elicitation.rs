@@ -12,18 +12,18 @@ use crate::wire::string_enum::string_enum;
 use crate::wire::tagged::tagged;
 
 tagged! {
-    /// What the server asks of the user. Without a `mode` it is a form.
+    /// A server's request to the user. Without a `mode` it is a form.
     pub enum ElicitParams by "mode" {
-        /// To fill a form in.
+        /// Fill in a form.
         Form(ElicitFormParams) = "form",
-        /// To visit a URL (2025-11-25 and later).
+        /// Visit a URL (2025-11-25 and later).
         Url(ElicitUrlParams) = "url",
     }
     else Form
 }
 
 object! {
-    /// Asks the user to fill a form in.
+    /// Asks the user to fill in a form.
     pub struct ElicitFormParams {
         required {
             /// The reason, for the user.
@@ -32,7 +32,7 @@ object! {
             requested_schema: FormSchema = "requestedSchema",
         }
         optional {
-            /// `form`, if the server names it.
+            /// `form`, if the server sends a mode.
             mode: ElicitMode = "mode",
             /// Requests a task (2025-11-25 only).
             task: TaskMetadata = "task",
@@ -43,15 +43,15 @@ object! {
 }
 
 string_enum! {
-    /// How the user is asked.
+    /// The mode of an elicitation.
     pub closed ElicitMode {
-        /// By a form.
+        /// A form.
         Form = "form",
     }
 }
 
 object! {
-    /// Asks the user to visit a URL. Show all of it, and who asks; open it only with consent.
+    /// Asks the user to visit a URL. Show the whole URL and which server asks; open it only with consent.
     pub struct ElicitUrlParams tag "mode" = "url" {
         required {
             /// The reason, for the user.
@@ -60,7 +60,7 @@ object! {
             url: String = "url",
         }
         optional {
-            /// What `notifications/elicitation/complete` will refer to (2025-11-25 only).
+            /// The id that `notifications/elicitation/complete` will refer to (2025-11-25 only).
             elicitation_id: String = "elicitationId",
             /// Requests a task (2025-11-25 only).
             task: TaskMetadata = "task",
@@ -71,15 +71,14 @@ object! {
 }
 
 object! {
-    /// What the user did.
+    /// The user's response.
     pub struct ElicitResult {
         required {
             /// Whether they agreed.
             action: ElicitAction = "action",
         }
         optional {
-            /// What they filled in, only for an accepted form: strings, numbers, booleans, and
-            /// arrays of strings from 2025-11-25 on.
+            /// The values of an accepted form: strings, numbers, booleans, and arrays of strings from 2025-11-25 on.
             content: Map<String, Value> = "content",
             /// Not part of this result; kept if a peer sends it.
             result_type: ResultType = "resultType",
@@ -92,7 +91,7 @@ object! {
 results!(ElicitResult);
 
 impl ElicitResult {
-    /// The user filled the form in.
+    /// The user filled in the form.
     pub fn accept(content: Map<String, Value>) -> Self {
         Self {
             content: Some(content),
@@ -105,20 +104,20 @@ impl ElicitResult {
         Self::new(ElicitAction::Decline)
     }
 
-    /// The user went away without an answer.
+    /// The user dismissed the question.
     pub fn cancel() -> Self {
         Self::new(ElicitAction::Cancel)
     }
 }
 
 string_enum! {
-    /// What a user did when asked.
+    /// The user's decision.
     pub closed ElicitAction {
-        /// Filled the form in, or agreed to visit the URL.
+        /// Filled in the form, or agreed to visit the URL.
         Accept = "accept",
         /// Declined.
         Decline = "decline",
-        /// Went away without an answer.
+        /// Dismissed the question.
         Cancel = "cancel",
     }
 }

@@ -1,38 +1,38 @@
-//! What errors of the protocol carry in `data`: see [`ErrorObject::data_as`](crate::ErrorObject::data_as).
+//! The `data` of the protocol's errors: see [`ErrorObject::data_as`](crate::ErrorObject::data_as).
 
 use super::capability::ClientCapabilities;
 use super::elicitation::ElicitUrlParams;
 use crate::wire::object::object;
 
 object! {
-    /// With [`UNSUPPORTED_PROTOCOL_VERSION`](crate::ErrorCode::UNSUPPORTED_PROTOCOL_VERSION).
+    /// The data of [`UNSUPPORTED_PROTOCOL_VERSION`](crate::ErrorCode::UNSUPPORTED_PROTOCOL_VERSION).
     pub struct UnsupportedVersionData {
         defaulted {
             /// The revisions that the server supports.
             supported: Vec<String> = "supported",
         }
         optional {
-            /// The revision that was asked for.
+            /// The revision that was requested.
             requested: String = "requested",
         }
     }
 }
 
 object! {
-    /// With [`MISSING_CLIENT_CAPABILITY`](crate::ErrorCode::MISSING_CLIENT_CAPABILITY).
+    /// The data of [`MISSING_CLIENT_CAPABILITY`](crate::ErrorCode::MISSING_CLIENT_CAPABILITY).
     pub struct MissingCapabilityData {
         required {
-            /// What the client would have to declare.
+            /// The capabilities the client would have to declare.
             required_capabilities: ClientCapabilities = "requiredCapabilities",
         }
     }
 }
 
 object! {
-    /// With [`URL_ELICITATION_REQUIRED`](crate::ErrorCode::URL_ELICITATION_REQUIRED).
+    /// The data of [`URL_ELICITATION_REQUIRED`](crate::ErrorCode::URL_ELICITATION_REQUIRED).
     pub struct UrlElicitationData {
         required {
-            /// Where the user must go before the request is tried again.
+            /// The URLs the user must visit before the request is retried.
             elicitations: Vec<ElicitUrlParams> = "elicitations",
         }
     }

@@ -1,4 +1,4 @@
-//! Tasks as 2025-11-25 has them, experimentally. Not compatible with [`task`](super::task).
+//! The experimental tasks of 2025-11-25. Not compatible with [`task`](super::task).
 
 use super::base::PageParams;
 use super::meta::Meta;
@@ -10,17 +10,17 @@ use crate::wire::object::object;
 use crate::wire::string_enum::string_enum;
 
 object! {
-    /// Asks, with a request, for a task instead of an answer.
+    /// Requests a task instead of an immediate result.
     pub struct TaskMetadata {
         optional {
-            /// For how many milliseconds to keep the task.
+            /// The time to keep the task, in milliseconds.
             ttl: i64 = "ttl",
         }
     }
 }
 
 object! {
-    /// Says which task a message belongs to: [`Meta::related_task`].
+    /// The task a message belongs to: [`Meta::related_task`].
     pub struct RelatedTask {
         required {
             /// The task.
@@ -33,7 +33,7 @@ object! {
     /// How a tool may be run.
     pub struct ToolExecution {
         optional {
-            /// Whether as a task; forbidden if absent.
+            /// Whether it may run as a task; forbidden if absent.
             task_support: TaskSupport = "taskSupport",
         }
     }
@@ -52,10 +52,10 @@ string_enum! {
 }
 
 object! {
-    /// Where a task stands.
+    /// The state of a task.
     pub struct Task {
         required {
-            /// What it is called from now on.
+            /// Its id.
             task_id: String = "taskId",
             /// Its status.
             status: TaskStatus = "status",
@@ -82,7 +82,7 @@ object! {
 impl ResultBody for Task {}
 
 object! {
-    /// A request became a task.
+    /// The result of a request that became a task.
     pub struct CreateTaskResult {
         required {
             /// The task.
@@ -122,7 +122,7 @@ results!(ListTasksResult);
 methods! {
     /// Polls the state of a task.
     TaskGet = "tasks/get": TaskIdParams => Task;
-    /// Waits for a task's result: what the request itself would have answered.
+    /// Waits for a task's result: the result of the original request.
     TaskResult = "tasks/result": TaskIdParams => RawJson;
     /// Lists the tasks.
     TaskList = "tasks/list": PageParams => ListTasksResult;
@@ -131,6 +131,6 @@ methods! {
 }
 
 notifications! {
-    /// A task changed. Never rely on it: ask.
+    /// A task changed. This notification is not guaranteed: poll.
     TaskStatusChanged = "notifications/tasks/status": Task;
 }

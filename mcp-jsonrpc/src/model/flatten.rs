@@ -2,8 +2,8 @@
 
 use super::{ContentBlock, ResourceContents};
 
-/// Content as text, a line for each block: text as it is, anything else as a placeholder with its
-/// type or address. Lossy: keep the blocks, and flatten only where nothing but text is accepted.
+/// Converts content to text, a line for each block: text unchanged, anything else as a placeholder with its type or
+/// address. The conversion is lossy: keep the blocks, and flatten only where nothing but text is accepted.
 ///
 /// ```
 /// use mcp_jsonrpc::model::{ContentBlock, ImageContent, flatten};

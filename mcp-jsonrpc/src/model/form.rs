@@ -9,7 +9,7 @@ object! {
     /// A form: a JSON Schema of a flat object.
     pub struct FormSchema tag "type" = "object" {
         required {
-            /// The fields, in the order to show them in.
+            /// The fields, in display order.
             properties: OrderedMap<FieldSchema> = "properties",
         }
         optional {
@@ -45,17 +45,17 @@ object! {
             title: String = "title",
             /// Its description.
             description: String = "description",
-            /// How many characters at least.
+            /// The minimum number of characters.
             min_length: i64 = "minLength",
-            /// How many characters at most.
+            /// The maximum number of characters.
             max_length: i64 = "maxLength",
-            /// What it looks like.
+            /// The format.
             format: StringFormat = "format",
-            /// A regular expression it matches (prose of 2025-11-25).
+            /// A regular expression it must match (prose of 2025-11-25).
             pattern: String = "pattern",
             /// The choices, if only these may be chosen.
             values: Vec<String> = "enum",
-            /// How to show the choices in `values`, in the same order (older servers).
+            /// The display names of `values`, in the same order (older servers).
             value_names: Vec<String> = "enumNames",
             /// The choices with titles, if only these may be chosen (2025-11-25 and later).
             one_of: Vec<TitledValue> = "oneOf",
@@ -66,7 +66,7 @@ object! {
 }
 
 impl StringSchema {
-    /// The choices with how to show them; empty for free text.
+    /// The choices with their display names; empty for free text.
     pub fn choices(&self) -> Vec<TitledValue> {
         choices(
             self.one_of.as_deref(),
@@ -77,7 +77,7 @@ impl StringSchema {
 }
 
 string_enum! {
-    /// What a text looks like.
+    /// The format of a text field.
     pub open StringFormat {
         /// A date.
         Date = "date",
@@ -152,9 +152,9 @@ object! {
             title: String = "title",
             /// Its description.
             description: String = "description",
-            /// How many at least.
+            /// The minimum number of choices.
             min_items: i64 = "minItems",
-            /// How many at most.
+            /// The maximum number of choices.
             max_items: i64 = "maxItems",
             /// The default.
             default: Vec<String> = "default",
@@ -177,19 +177,19 @@ object! {
 }
 
 impl MultiSelectItems {
-    /// The choices with how to show them.
+    /// The choices with their display names.
     pub fn choices(&self) -> Vec<TitledValue> {
         choices(self.any_of.as_deref(), self.values.as_deref(), None)
     }
 }
 
 object! {
-    /// A choice and how to show it.
+    /// A choice and its display name.
     pub struct TitledValue {
         required {
             /// The choice.
             value: String = "const",
-            /// How to show it.
+            /// Its display name.
             title: String = "title",
         }
     }

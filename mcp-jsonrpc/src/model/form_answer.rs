@@ -6,7 +6,7 @@ use serde_json::{Map, Number, Value};
 
 use super::form::{FieldSchema, FormSchema, StringFormat, StringSchema, TitledValue};
 
-/// A field that is invalid.
+/// An invalid field.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct FormProblem {
@@ -24,9 +24,9 @@ impl fmt::Display for FormProblem {
 
 /// Completes an answer with the form's defaults and validates it.
 ///
-/// `matches` tells whether a text (the second argument) matches a regular expression (the first); it
-/// returns `true` for an expression that it does not support. Strings that spell a number or a boolean are converted where the form expects one. `null` counts as
-/// not filled in. The result has the form's order.
+/// `matches` decides whether a text (the second argument) matches a regular expression (the first); it returns `true`
+/// for an expression it does not support. Strings that contain a number or a boolean are converted where the form
+/// expects one. `null` counts as not filled in. The result has the form's order.
 ///
 /// # Errors
 ///

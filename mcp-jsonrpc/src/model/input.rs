@@ -1,4 +1,4 @@
-//! Results that ask for input first (2026-07-28): fulfil the requests, then ask again.
+//! Results that require input first (2026-07-28): supply it, then repeat the request.
 
 use super::base::EmptyParams;
 use super::elicitation::ElicitParams;
@@ -10,14 +10,14 @@ use crate::wire::object::object;
 use crate::wire::tagged::tagged;
 
 object! {
-    /// The server needs something before it can go on.
+    /// The server needs input before it can continue.
     pub struct InputRequiredResult {
         optional {
             /// `input_required`.
             result_type: ResultType = "resultType",
-            /// What it needs, by keys of its own.
+            /// The requests for input, by the server's keys.
             input_requests: InputRequests = "inputRequests",
-            /// Its state: goes back untouched with the next try.
+            /// The server's state: send it back unchanged with the retry.
             request_state: String = "requestState",
             /// Metadata of the result.
             meta: Meta = "_meta",
@@ -27,27 +27,27 @@ object! {
 
 results!(InputRequiredResult);
 
-/// What a server needs, by keys of its own, in its order.
+/// The requests for input, by the server's keys and in its order.
 pub type InputRequests = OrderedMap<InputRequest>;
 
-/// The bare results of [`InputRequests`], by the same keys. Which key has which kind of result is
-/// known from the request; [`RawMap::set`] adds one.
+/// The bare results for [`InputRequests`], by the same keys. The request determines the type of each result;
+/// [`RawMap::set`] adds one.
 pub type InputResponses = RawMap;
 
 tagged! {
-    /// One thing a server needs.
+    /// One request for input.
     pub enum InputRequest by "method" {
-        /// To ask the user.
+        /// A question to the user.
         Elicitation(ElicitationInput) = "elicitation/create",
-        /// To ask the client's model.
+        /// A request to the client's model.
         Sampling(SamplingInput) = "sampling/createMessage",
-        /// To know the roots.
+        /// A request for the roots.
         Roots(RootsInput) = "roots/list",
     }
 }
 
 object! {
-    /// Asks the user. Answered by an [`ElicitResult`](super::ElicitResult).
+    /// Asks the user. The response is an [`ElicitResult`](super::ElicitResult).
     pub struct ElicitationInput tag "method" = "elicitation/create" {
         required {
             /// The request.
@@ -57,7 +57,7 @@ object! {
 }
 
 object! {
-    /// Asks the client's model. Answered by a [`CreateMessageResult`](super::CreateMessageResult).
+    /// Asks the client's model. The response is a [`CreateMessageResult`](super::CreateMessageResult).
     pub struct SamplingInput tag "method" = "sampling/createMessage" {
         required {
             /// The request.
@@ -67,10 +67,10 @@ object! {
 }
 
 object! {
-    /// Asks for the roots. Answered by a [`ListRootsResult`](super::ListRootsResult).
+    /// Asks for the roots. The response is a [`ListRootsResult`](super::ListRootsResult).
     pub struct RootsInput tag "method" = "roots/list" {
         optional {
-            /// Nothing much.
+            /// The params, which have no members of their own.
             params: EmptyParams = "params",
         }
     }

@@ -1,4 +1,4 @@
-//! How client and server meet: `initialize`, `server/discover`, `ping`.
+//! The start of a connection: `initialize`, `server/discover`, `ping`.
 
 use super::base::{CacheScope, EmptyParams, EmptyResult};
 use super::capability::{ClientCapabilities, ServerCapabilities};
@@ -12,7 +12,7 @@ object! {
     /// Opens a session (up to 2025-11-25).
     pub struct InitializeParams {
         required {
-            /// The revision the client would like to speak.
+            /// The revision the client prefers.
             protocol_version: String = "protocolVersion",
             /// What the client can do.
             capabilities: ClientCapabilities = "capabilities",
@@ -27,7 +27,7 @@ object! {
 }
 
 object! {
-    /// The server's half of the handshake.
+    /// The server's part of the handshake.
     pub struct InitializeResult {
         required {
             /// The revision the server will speak.
@@ -40,7 +40,7 @@ object! {
         optional {
             /// Instructions for a model.
             instructions: String = "instructions",
-            /// What kind of result this is; not part of these revisions, yet seen.
+            /// The kind of result; not part of these revisions, but some servers send it.
             result_type: ResultType = "resultType",
             /// Metadata of the result.
             meta: Meta = "_meta",
@@ -49,8 +49,7 @@ object! {
 }
 
 object! {
-    /// What a modern server tells about itself (2026-07-28). Who it is stands in
-    /// [`Meta::server_info`].
+    /// A modern server's description of itself (2026-07-28). Its name and version are in [`Meta::server_info`].
     pub struct DiscoverResult {
         required {
             /// The revisions that the server supports.
@@ -87,9 +86,9 @@ object! {
         optional {
             /// Its display name (2025-06-18 and later).
             title: String = "title",
-            /// What it is (2025-11-25 and later).
+            /// Its description (2025-11-25 and later).
             description: String = "description",
-            /// Where to read about it (2025-11-25 and later).
+            /// Its website (2025-11-25 and later).
             website_url: String = "websiteUrl",
             /// Icons (2025-11-25 and later).
             icons: Vec<Icon> = "icons",
@@ -102,11 +101,11 @@ methods! {
     Initialize = "initialize": InitializeParams => InitializeResult;
     /// Asks a modern server about itself (2026-07-28).
     Discover = "server/discover": EmptyParams => DiscoverResult;
-    /// Asks, either way, whether the other side is still there (up to 2025-11-25).
+    /// Either side checks that the other is still there (up to 2025-11-25).
     Ping = "ping": EmptyParams => EmptyResult;
 }
 
 notifications! {
-    /// The client's word that the session is open (up to 2025-11-25).
+    /// The client confirms that the session is open (up to 2025-11-25).
     Initialized = "notifications/initialized": EmptyParams;
 }

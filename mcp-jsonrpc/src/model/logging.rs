@@ -8,23 +8,23 @@ use crate::wire::object::object;
 use crate::wire::string_enum::string_enum;
 
 string_enum! {
-    /// How much a log message matters, as in RFC 5424; the least first.
+    /// The severity of a log message, as in RFC 5424, in ascending order.
     pub closed LoggingLevel {
-        /// Details for debugging.
+        /// Debugging details.
         Debug = "debug",
-        /// The course of things.
+        /// Normal operation.
         Info = "info",
-        /// Ordinary, but worth notice.
+        /// Normal but significant.
         Notice = "notice",
         /// Could become an error.
         Warning = "warning",
         /// An error.
         Error = "error",
-        /// A failing part.
+        /// A component failed.
         Critical = "critical",
-        /// Act at once.
+        /// Immediate action is required.
         Alert = "alert",
-        /// Nothing works.
+        /// The system is unusable.
         Emergency = "emergency",
     }
 }
@@ -47,13 +47,13 @@ object! {
     /// A log message.
     pub struct LogMessageParams {
         required {
-            /// How much it matters.
+            /// The severity.
             level: LoggingLevel = "level",
             /// The message: any JSON.
             data: RawJson = "data",
         }
         optional {
-            /// Which part of the server speaks.
+            /// The part of the server that logs.
             logger: String = "logger",
             /// Metadata of the message.
             meta: Meta = "_meta",

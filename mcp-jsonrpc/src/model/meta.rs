@@ -1,4 +1,4 @@
-//! `_meta`: what goes along with a message or an object.
+//! `_meta`: metadata of a message or an object.
 
 use std::ops::{Deref, DerefMut};
 
@@ -16,7 +16,7 @@ use crate::wire::field::{Field, serialize_plainly};
 
 /// The members of a `_meta` object, raw, with accessors for the keys the protocol reserves.
 ///
-/// A getter answers `None` also where the member is there but is not what it should be.
+/// A getter also returns `None` if the member is present but invalid.
 ///
 /// ```
 /// use mcp_jsonrpc::model::Meta;
@@ -41,23 +41,23 @@ impl Field for Meta {
 
 /// The keys of `_meta` the protocol reserves.
 pub mod meta_key {
-    /// On requests: where progress shall go.
+    /// On requests: the token for progress notifications.
     pub const PROGRESS_TOKEN: &str = "progressToken";
-    /// On modern requests: the revision spoken.
+    /// On modern requests: the protocol revision.
     pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-    /// On modern requests: what the client can do.
+    /// On modern requests: the client's capabilities.
     pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-    /// On modern requests: who the client is.
+    /// On modern requests: the client's info.
     pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
-    /// On modern requests: from which level on to send log messages.
+    /// On modern requests: the minimum level of log messages.
     pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
-    /// On modern results: who the server is.
+    /// On modern results: the server's info.
     pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
     /// On messages of a subscription: the id of the request that opened it.
     pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
     /// On messages that belong to a task (2025-11-25).
     pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
-    /// On a task's first answer: what to tell the model meanwhile (2025-11-25).
+    /// On the first response of a task: what to tell the model meanwhile (2025-11-25).
     pub const MODEL_IMMEDIATE_RESPONSE: &str = "io.modelcontextprotocol/model-immediate-response";
     /// W3C Trace Context.
     pub const TRACEPARENT: &str = "traceparent";
@@ -84,21 +84,21 @@ macro_rules! accessors {
 }
 
 accessors! {
-    /// Where progress shall go.
+    /// The token for progress notifications.
     progress_token set_progress_token PROGRESS_TOKEN: ProgressToken as ProgressToken;
-    /// The revision a modern request is spoken in.
+    /// The revision of a modern request.
     protocol_version set_protocol_version PROTOCOL_VERSION: String as str;
-    /// What the client of a modern request can do.
+    /// The client capabilities of a modern request.
     client_capabilities set_client_capabilities CLIENT_CAPABILITIES: ClientCapabilities as ClientCapabilities;
     /// The client's info of a modern request.
     client_info set_client_info CLIENT_INFO: Implementation as Implementation;
-    /// From which level on a modern request wants log messages.
+    /// The minimum level of log messages a modern request asks for.
     log_level set_log_level LOG_LEVEL: LoggingLevel as LoggingLevel;
     /// The server's info, for display: it is not verified.
     server_info set_server_info SERVER_INFO: Implementation as Implementation;
-    /// Which subscription a message belongs to.
+    /// The subscription a message belongs to.
     subscription_id set_subscription_id SUBSCRIPTION_ID: RequestId as RequestId;
-    /// Which task a message belongs to (2025-11-25).
+    /// The task a message belongs to (2025-11-25).
     related_task set_related_task RELATED_TASK: RelatedTask as RelatedTask;
     /// What to tell the model while a task runs (2025-11-25).
     model_immediate_response set_model_immediate_response MODEL_IMMEDIATE_RESPONSE: String as str;

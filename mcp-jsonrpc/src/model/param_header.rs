@@ -10,13 +10,13 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct ParamHeader {
-    /// What follows `Mcp-Param-` in the header's name.
+    /// The part of the header's name after `Mcp-Param-`.
     pub suffix: String,
     /// The property names that lead from the arguments to the value.
     path: Vec<String>,
 }
 
-/// An `x-mcp-header` annotation that breaks the rules.
+/// An `x-mcp-header` annotation that violates the rules.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum InvalidParamHeader {
@@ -26,7 +26,7 @@ pub enum InvalidParamHeader {
     Twice(String),
     /// The property is not a string, an integer or a boolean.
     NotPrimitive(String),
-    /// It is not on a property that is reached by properties alone.
+    /// The property is not reached through properties alone.
     Misplaced(String),
 }
 
@@ -51,7 +51,7 @@ impl std::error::Error for InvalidParamHeader {}
 /// The key of the annotation.
 const KEY: &str = "x-mcp-header";
 
-/// Keywords whose value is data, not a schema: the key means nothing in there.
+/// Keywords whose value is data, not a schema: the annotation has no meaning there.
 const DATA: [&str; 5] = ["default", "enum", "const", "examples", "example"];
 
 /// Keywords whose value maps names to schemas.
@@ -67,10 +67,10 @@ const NAMED: [&str; 5] = [
 ///
 /// # Errors
 ///
-/// An annotation breaks the rules: a client must not offer the tool then.
+/// If an annotation violates the rules: a client must not offer the tool then.
 pub fn param_headers(schema: &Value) -> Result<Vec<ParamHeader>, InvalidParamHeader> {
     let (mut found, mut taken) = (Vec::new(), BTreeSet::new());
-    // A schema and its path; `None` once it is not reached by properties alone.
+    // A schema and its path; `None` once it is not reached through properties alone.
     let mut open: Vec<(&Value, Option<Vec<String>>)> = vec![(schema, Some(Vec::new()))];
     while let Some((node, path)) = open.pop() {
         match node {

@@ -1,4 +1,4 @@
-//! How far a request has come.
+//! Progress of a request.
 
 use super::meta::Meta;
 use crate::message::id::ProgressToken;
@@ -6,18 +6,18 @@ use crate::message::method::notifications;
 use crate::wire::object::object;
 
 object! {
-    /// How far a request has come.
+    /// The progress of a request.
     pub struct ProgressParams {
         required {
             /// The token the request carried in `_meta`.
             progress_token: ProgressToken = "progressToken",
-            /// How far; rises with each notification.
+            /// The progress so far; rises with each notification.
             progress: f64 = "progress",
         }
         optional {
-            /// How far it is in all, if known.
+            /// The total, if known.
             total: f64 = "total",
-            /// What is going on, for people (2025-03-26 and later).
+            /// The current activity, for people (2025-03-26 and later).
             message: String = "message",
             /// Metadata of the message.
             meta: Meta = "_meta",
@@ -26,6 +26,6 @@ object! {
 }
 
 notifications! {
-    /// Either side tells how far a request of the other has come.
+    /// Either side reports the progress of a request from the other.
     Progress = "notifications/progress": ProgressParams;
 }

@@ -1,4 +1,4 @@
-//! Prompts: templates the user picks.
+//! Prompts: templates that the user selects.
 
 use super::base::{CacheScope, EmptyParams, PageParams, Role};
 use super::content::ContentBlock;
@@ -22,7 +22,7 @@ object! {
             title: String = "title",
             /// Its description.
             description: String = "description",
-            /// What it takes.
+            /// Its arguments.
             arguments: Vec<PromptArgument> = "arguments",
             /// Icons (2025-11-25 and later).
             icons: Vec<Icon> = "icons",
@@ -33,7 +33,7 @@ object! {
 }
 
 object! {
-    /// What a prompt takes.
+    /// An argument of a prompt.
     pub struct PromptArgument {
         required {
             /// Its name.
@@ -44,7 +44,7 @@ object! {
             title: String = "title",
             /// Its description.
             description: String = "description",
-            /// Whether it must be given.
+            /// Whether it is required.
             required: bool = "required",
         }
     }
@@ -78,7 +78,7 @@ object! {
     /// Gets a prompt.
     pub struct GetPromptParams {
         required {
-            /// Which prompt.
+            /// The prompt's name.
             name: String = "name",
         }
         optional {
@@ -95,14 +95,14 @@ object! {
 }
 
 object! {
-    /// A prompt filled in.
+    /// The messages of a prompt.
     pub struct GetPromptResult {
         required {
-            /// The conversation to begin with.
+            /// The messages to start the conversation with.
             messages: Vec<PromptMessage> = "messages",
         }
         optional {
-            /// What the prompt is for.
+            /// The prompt's description.
             description: String = "description",
             /// The kind of result (2026-07-28).
             result_type: ResultType = "resultType",

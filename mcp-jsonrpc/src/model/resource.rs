@@ -163,7 +163,7 @@ object! {
     /// Reads a resource.
     pub struct ReadResourceParams {
         required {
-            /// Which one.
+            /// The resource's URI.
             uri: String = "uri",
         }
         optional {
@@ -207,7 +207,7 @@ object! {
     /// Names a resource to subscribe to or unsubscribe from (up to 2025-11-25).
     pub struct SubscribeParams {
         required {
-            /// Which one.
+            /// The resource's URI.
             uri: String = "uri",
         }
         optional {
@@ -221,7 +221,7 @@ object! {
     /// A resource changed.
     pub struct ResourceUpdatedParams {
         required {
-            /// Which one: the one subscribed to, or one below it.
+            /// Its URI, or that of a sub-resource of the one subscribed to.
             uri: String = "uri",
         }
         optional {

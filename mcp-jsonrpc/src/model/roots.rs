@@ -1,4 +1,4 @@
-//! Roots: where the client lets a server look.
+//! Roots: the folders and files a server may access.
 
 use super::base::EmptyParams;
 use super::meta::Meta;
@@ -7,10 +7,10 @@ use crate::message::result_body::{ResultType, results};
 use crate::wire::object::object;
 
 object! {
-    /// A folder or file the server may look at.
+    /// A folder or file the server may access.
     pub struct Root {
         required {
-            /// Where it is: a `file://` URI.
+            /// Its `file://` URI.
             uri: String = "uri",
         }
         optional {
@@ -41,7 +41,7 @@ object! {
 results!(ListRootsResult);
 
 methods! {
-    /// The server asks for the roots: a request up to 2025-11-25, an input request after.
+    /// The server asks for the roots: a request up to 2025-11-25, an input request later.
     ListRoots = "roots/list": EmptyParams => ListRootsResult;
 }
 

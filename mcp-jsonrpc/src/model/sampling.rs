@@ -18,12 +18,12 @@ use crate::wire::string_enum::string_enum;
 use crate::wire::tagged::tagged;
 
 object! {
-    /// Asks the client's model to go on with a conversation.
+    /// Asks the client's model to continue a conversation.
     pub struct CreateMessageParams {
         required {
             /// The conversation.
             messages: Vec<SamplingMessage> = "messages",
-            /// How many tokens at most; respect it.
+            /// The maximum number of tokens; it must be respected.
             max_tokens: i64 = "maxTokens",
         }
         optional {
@@ -31,13 +31,13 @@ object! {
             model_preferences: ModelPreferences = "modelPreferences",
             /// A system prompt; the client may change or drop it.
             system_prompt: String = "systemPrompt",
-            /// Which servers' context to add.
+            /// The servers whose context to add.
             include_context: IncludeContext = "includeContext",
-            /// How much chance.
+            /// The sampling temperature.
             temperature: f64 = "temperature",
-            /// Where to stop.
+            /// The stop sequences.
             stop_sequences: Vec<String> = "stopSequences",
-            /// For the provider, in its own words.
+            /// Provider-specific metadata.
             metadata: RawObject = "metadata",
             /// Tools the model may use (2025-11-25 and later).
             tools: Vec<Tool> = "tools",
@@ -52,12 +52,12 @@ object! {
 }
 
 object! {
-    /// What the model said.
+    /// The model's reply.
     pub struct CreateMessageResult {
         required {
-            /// Who speaks: the assistant.
+            /// The role of the author: the assistant.
             role: Role = "role",
-            /// What was said.
+            /// The content.
             content: SamplingContents = "content",
             /// The model.
             model: String = "model",
@@ -91,18 +91,18 @@ object! {
     }
 }
 
-/// One block, or, from 2025-11-25 on, an array of them; kept as it came.
+/// One block or, from 2025-11-25 on, an array of blocks; kept in the form it was received.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::exhaustive_enums, reason = "a JSON object or a JSON array")]
 pub enum SamplingContents {
-    /// A block by itself.
+    /// A single block.
     One(Box<SamplingContent>),
     /// An array of blocks.
     Many(Vec<SamplingContent>),
 }
 
 impl SamplingContents {
-    /// The blocks, however they came.
+    /// The blocks, in either form.
     pub fn as_slice(&self) -> &[SamplingContent] {
         match self {
             Self::One(block) => std::slice::from_ref(block),
@@ -154,20 +154,20 @@ tagged! {
         Image(ImageContent) = "image",
         /// Audio (2025-03-26 and later).
         Audio(AudioContent) = "audio",
-        /// The model uses a tool (2025-11-25 and later).
+        /// A tool call by the model (2025-11-25 and later).
         ToolUse(ToolUseContent) = "tool_use",
-        /// What the tool said (2025-11-25 and later).
+        /// The result of a tool call (2025-11-25 and later).
         ToolResult(ToolResultContent) = "tool_result",
     }
 }
 
 object! {
-    /// The model uses a tool.
+    /// A tool call by the model.
     pub struct ToolUseContent tag "type" = "tool_use" {
         required {
-            /// What the result will refer to.
+            /// The id that the result refers to.
             id: String = "id",
-            /// Which tool.
+            /// The tool's name.
             name: String = "name",
             /// The arguments.
             input: RawObject = "input",
@@ -180,18 +180,18 @@ object! {
 }
 
 object! {
-    /// What a tool said.
+    /// The result of a tool call.
     pub struct ToolResultContent tag "type" = "tool_result" {
         required {
-            /// Which use of a tool this answers.
+            /// The id of the tool call.
             tool_use_id: String = "toolUseId",
         }
         defaulted {
-            /// For the model.
+            /// The content, for the model.
             content: Vec<ContentBlock> = "content",
         }
         optional {
-            /// For programs; `null` is something else than nothing.
+            /// The structured content, for programs; `null` differs from absent.
             structured_content: RawJson = "structuredContent",
             /// Whether the tool failed.
             is_error: bool = "isError",
@@ -205,7 +205,7 @@ object! {
     /// The server's model preferences. The client decides.
     pub struct ModelPreferences {
         optional {
-            /// Models, the best liked first.
+            /// Models, in order of preference.
             hints: Vec<ModelHint> = "hints",
             /// How much cost matters, from 0 to 1.
             cost_priority: f64 = "costPriority",
@@ -218,7 +218,7 @@ object! {
 }
 
 object! {
-    /// A model, by a part of its name.
+    /// A model, identified by a part of its name.
     pub struct ModelHint {
         optional {
             /// A part of its name.
@@ -231,7 +231,7 @@ object! {
     /// How a model may use tools.
     pub struct ToolChoice {
         optional {
-            /// Whether it may or must; `auto` if absent.
+            /// The mode; `auto` if absent.
             mode: ToolChoiceMode = "mode",
         }
     }
@@ -240,21 +240,21 @@ object! {
 string_enum! {
     /// Whether a model may or must use tools.
     pub open ToolChoiceMode {
-        /// As it likes.
+        /// The model decides.
         Auto = "auto",
-        /// At least one.
+        /// At least one call.
         Required = "required",
-        /// None.
+        /// No calls.
         None = "none",
     }
 }
 
 string_enum! {
-    /// Which servers' context to add to a sampling request.
+    /// The servers whose context to add to a sampling request.
     pub open IncludeContext {
         /// None.
         None = "none",
-        /// The asking server's (deprecated).
+        /// The requesting server's (deprecated).
         ThisServer = "thisServer",
         /// All servers' (deprecated).
         AllServers = "allServers",
@@ -262,20 +262,20 @@ string_enum! {
 }
 
 string_enum! {
-    /// Why a model stopped.
+    /// The reason why a model stopped.
     pub open StopReason {
-        /// It was done.
+        /// It was finished.
         EndTurn = "endTurn",
-        /// It met a stop sequence.
+        /// It produced a stop sequence.
         StopSequence = "stopSequence",
-        /// It ran out of tokens.
+        /// It reached the token limit.
         MaxTokens = "maxTokens",
-        /// It wants to use a tool.
+        /// It calls a tool.
         ToolUse = "toolUse",
     }
 }
 
 methods! {
-    /// The server asks the client's model: a request up to 2025-11-25, an input request after.
+    /// The server asks the client's model: a request up to 2025-11-25, an input request later.
     CreateMessage = "sampling/createMessage": CreateMessageParams => CreateMessageResult;
 }

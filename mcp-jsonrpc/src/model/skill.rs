@@ -14,21 +14,21 @@ use crate::wire::field::{Field, deserialize_fields, serialize_plainly};
 use crate::wire::object::{check_tag, object};
 
 object! {
-    /// What a server says about its skills in its capabilities.
+    /// The server's skills capability.
     pub struct SkillsCapability {
         optional {
-            /// `resources/directory/read` is there.
+            /// `resources/directory/read` is supported.
             directory_read: bool = "directoryRead",
         }
     }
 }
 
 object! {
-    /// A skill, as listed. Its files are read by `resources/read`, only when it is used, and
-    /// must match what stands here.
+    /// A skill, as listed. Its files are read with `resources/read`, only when the skill is used, and must match this
+    /// listing.
     pub struct Skill {
         required {
-            /// Its `SKILL.md`.
+            /// The URI of its `SKILL.md`.
             uri: String = "uri",
             /// The front matter of `SKILL.md`: at least `name` and `description`.
             frontmatter: Map<String, Value> = "frontmatter",
@@ -58,9 +58,9 @@ impl Skill {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum SkillResources {
-    /// These and no others.
+    /// Exactly these files.
     Listed(Vec<SkillFile>),
-    /// Made when asked for; nothing to check them against.
+    /// Generated on request; there is nothing to verify them against.
     Dynamic,
 }
 
@@ -76,7 +76,7 @@ object! {
         required {
             /// Its URI.
             uri: String = "uri",
-            /// `sha256:` and 64 hexadecimal digits, over its bytes.
+            /// `sha256:` and 64 hexadecimal digits, of its bytes.
             digest: String = "digest",
             /// Its size in bytes.
             size: i64 = "size",
@@ -94,7 +94,7 @@ object! {
         optional {
             /// The cursor of the next page, if there is one.
             next_cursor: String = "nextCursor",
-            /// For how many milliseconds the page stays fresh.
+            /// How long the page stays fresh, in milliseconds.
             ttl_ms: i64 = "ttlMs",
             /// Whether a cache may share the page.
             cache_scope: CacheScope = "cacheScope",
@@ -112,7 +112,7 @@ object! {
     /// Names a skill.
     pub struct GetSkillParams {
         required {
-            /// Its `SKILL.md`.
+            /// The URI of its `SKILL.md`.
             uri: String = "uri",
         }
         optional {
@@ -145,7 +145,7 @@ object! {
 results!(GetSkillResult);
 
 object! {
-    /// Lists what is in a folder of a skill.
+    /// Lists the contents of a skill's folder.
     pub struct ReadDirectoryParams {
         required {
             /// The folder.
@@ -163,9 +163,9 @@ object! {
 methods! {
     /// Lists the skills.
     SkillsList = "skills/list": PageParams => ListSkillsResult;
-    /// Asks for one skill.
+    /// Gets one skill.
     SkillsGet = "skills/get": GetSkillParams => GetSkillResult;
-    /// Lists what is in a folder; folders in it have the media type `inode/directory`.
+    /// Lists the contents of a folder; its sub-folders have the media type `inode/directory`.
     ReadDirectory = "resources/directory/read": ReadDirectoryParams => ListResourcesResult;
 }
 

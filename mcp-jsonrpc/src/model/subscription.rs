@@ -6,18 +6,18 @@ use crate::message::method::{methods, notifications};
 use crate::wire::object::object;
 
 object! {
-    /// Which notifications to send.
+    /// The notifications to send.
     pub struct SubscriptionFilter {
         optional {
-            /// When the list of tools changes.
+            /// Changes of the list of tools.
             tools_list_changed: bool = "toolsListChanged",
-            /// When the list of prompts changes.
+            /// Changes of the list of prompts.
             prompts_list_changed: bool = "promptsListChanged",
-            /// When the list of resources changes.
+            /// Changes of the list of resources.
             resources_list_changed: bool = "resourcesListChanged",
-            /// When one of these resources changes.
+            /// Changes of these resources.
             resource_subscriptions: Vec<String> = "resourceSubscriptions",
-            /// When one of these tasks changes (tasks extension).
+            /// Changes of these tasks (tasks extension).
             task_ids: Vec<String> = "taskIds",
         }
     }
@@ -27,7 +27,7 @@ object! {
     /// Opens a subscription; its request id is the subscription's id.
     pub struct SubscriptionsListenParams {
         required {
-            /// What to send.
+            /// The notifications to send.
             notifications: SubscriptionFilter = "notifications",
         }
         optional {
@@ -38,11 +38,10 @@ object! {
 }
 
 object! {
-    /// The first message of a subscription. Which one it is stands in
-    /// [`Meta::subscription_id`].
+    /// The first message of a subscription. Its [`Meta::subscription_id`] names the subscription.
     pub struct SubscriptionsAcknowledgedParams {
         required {
-            /// What will really be sent.
+            /// The notifications the server will send.
             notifications: SubscriptionFilter = "notifications",
         }
         optional {
@@ -53,7 +52,7 @@ object! {
 }
 
 methods! {
-    /// Opens a subscription; the answer comes when the server ends it.
+    /// Opens a subscription; the response arrives when the server ends it.
     SubscriptionsListen = "subscriptions/listen": SubscriptionsListenParams => EmptyResult;
 }
 

@@ -1,5 +1,5 @@
-//! Tasks as the extension `io.modelcontextprotocol/tasks` has them (SEP-2663, with 2026-07-28).
-//! For those of 2025-11-25 see [`experimental_task`](super::experimental_task).
+//! The tasks of the extension `io.modelcontextprotocol/tasks` (SEP-2663, with 2026-07-28). For those of 2025-11-25 see
+//! [`experimental_task`](super::experimental_task).
 
 use serde::ser::{Serialize, Serializer};
 
@@ -17,10 +17,10 @@ use crate::wire::object::object;
 use crate::wire::string_enum::string_enum;
 
 object! {
-    /// Where a task stands, and, once it has them, its result, its error or what it needs.
+    /// The state of a task, with its result, its error or its input requests once it has them.
     pub struct Task {
         required {
-            /// What it is called from now on.
+            /// Its id.
             task_id: String = "taskId",
             /// Its status.
             status: TaskStatus = "status",
@@ -38,13 +38,13 @@ object! {
             poll_interval_ms: i64 = "pollIntervalMs",
             /// A status message for display.
             status_message: String = "statusMessage",
-            /// Of a completed task: what the request itself would have answered.
+            /// The result of the original request, once completed.
             result: RawObject = "result",
-            /// Of a failed task: what went wrong.
+            /// The error, once failed.
             error: ErrorObject = "error",
-            /// Of a task that needs input: what it needs. Answer each key once.
+            /// The input requests, while the task needs input. Answer each key once.
             input_requests: InputRequests = "inputRequests",
-            /// `task` in the answer that creates it, `complete` after.
+            /// `task` in the response that creates it, `complete` afterwards.
             result_type: ResultType = "resultType",
             /// Metadata.
             meta: Meta = "_meta",
@@ -54,17 +54,17 @@ object! {
 
 results!(Task);
 
-/// The answer that makes a task of a request.
+/// The response that turns a request into a task.
 pub type CreateTaskResult = Task;
 
 string_enum! {
-    /// What a task is doing.
+    /// The status of a task.
     pub closed TaskStatus {
-        /// It goes on.
+        /// It is running.
         Working = "working",
         /// It waits for input.
         InputRequired = "input_required",
-        /// It is done and has its result.
+        /// It is completed and has its result.
         Completed = "completed",
         /// It failed.
         Failed = "failed",
@@ -74,20 +74,20 @@ string_enum! {
 }
 
 impl TaskStatus {
-    /// Whether nothing will change any more.
+    /// Whether the status is final.
     pub fn is_terminal(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
     }
 }
 
-/// How long a server keeps a task: `null` on the wire means as long as it likes.
+/// The time a server keeps a task: `null` on the wire means indefinitely.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[allow(clippy::exhaustive_enums, reason = "a JSON number or null")]
 pub enum Ttl {
     /// Without limit.
     #[default]
     Unlimited,
-    /// For this many milliseconds since it began.
+    /// This many milliseconds since the task's creation.
     Millis(i64),
 }
 
@@ -114,7 +114,7 @@ object! {
     /// Names a task.
     pub struct TaskIdParams {
         required {
-            /// Which task.
+            /// The task's id.
             task_id: String = "taskId",
         }
         optional {
@@ -128,9 +128,9 @@ object! {
     /// Supplies a task's input.
     pub struct TaskUpdateParams {
         required {
-            /// Which task.
+            /// The task's id.
             task_id: String = "taskId",
-            /// What it asked for, by its keys.
+            /// The responses, by the keys of the input requests.
             input_responses: InputResponses = "inputResponses",
         }
         optional {
@@ -145,11 +145,11 @@ methods! {
     TaskGet = "tasks/get": TaskIdParams => Task;
     /// Supplies a task's input.
     TaskUpdate = "tasks/update": TaskUpdateParams => EmptyResult;
-    /// Asks for a task to be cancelled; it may still end otherwise.
+    /// Requests cancellation of a task, which may still end otherwise.
     TaskCancel = "tasks/cancel": TaskIdParams => EmptyResult;
 }
 
 notifications! {
-    /// A task changed; carries all of it.
+    /// A task changed; the notification carries the whole task.
     TaskChanged = "notifications/tasks": Task;
 }

@@ -1,4 +1,4 @@
-//! Tools: what a model may call.
+//! Tools: functions that a model may call.
 
 use super::base::{CacheScope, EmptyParams, PageParams};
 use super::content::ContentBlock;
@@ -55,26 +55,26 @@ impl Tool {
 }
 
 object! {
-    /// Hints about a tool. A server may lie: decide nothing that matters by them.
+    /// Hints about a tool. A server may lie: base no decision that matters on them.
     pub struct ToolAnnotations {
         optional {
             /// Its display name.
             title: String = "title",
-            /// It changes nothing. Assume it does.
+            /// The tool is read-only. Assumed false.
             read_only_hint: bool = "readOnlyHint",
-            /// It may destroy something. Assume it does.
+            /// The tool may destroy something. Assumed true.
             destructive_hint: bool = "destructiveHint",
-            /// Calling it again with the same arguments changes nothing more. Assume it does.
+            /// Repeating a call with the same arguments has no further effect. Assumed false.
             idempotent_hint: bool = "idempotentHint",
-            /// It deals with an open world, such as the web. Assume it does.
+            /// The tool interacts with an open world, such as the web. Assumed true.
             open_world_hint: bool = "openWorldHint",
         }
     }
 }
 
 impl ToolAnnotations {
-    /// Whether it says that it changes nothing; false by default, and false for a tool that also
-    /// says that it may destroy something.
+    /// Whether the tool is declared read-only; false by default, and false for a tool that is also declared
+    /// destructive.
     pub fn is_read_only(&self) -> bool {
         self.read_only_hint.unwrap_or(false) && self.destructive_hint != Some(true)
     }
@@ -84,12 +84,12 @@ impl ToolAnnotations {
         self.destructive_hint.unwrap_or(true)
     }
 
-    /// Whether it says that calling it again changes nothing more; false by default.
+    /// Whether the tool is declared idempotent; false by default.
     pub fn is_idempotent(&self) -> bool {
         self.idempotent_hint.unwrap_or(false)
     }
 
-    /// Whether it deals with an open world; true by default.
+    /// Whether it interacts with an open world; true by default.
     pub fn is_open_world(&self) -> bool {
         self.open_world_hint.unwrap_or(true)
     }
@@ -123,7 +123,7 @@ object! {
     /// Calls a tool.
     pub struct CallToolParams {
         required {
-            /// Which tool.
+            /// The tool's name.
             name: String = "name",
         }
         optional {
@@ -142,19 +142,19 @@ object! {
 }
 
 object! {
-    /// What a tool has to say.
+    /// The result of a tool call.
     pub struct CallToolResult {
         defaulted beside [structured_content is_error] {
-            /// For the model and the user. Blocks that could not be read are kept as unknown.
-            /// May be missing beside `structuredContent` or `isError`, never alone: an object of
-            /// any other kind does not read as a tool that had nothing to say.
+            /// The content, for the model and the user. Blocks that could not be read are kept as unknown. The member
+            /// may be absent beside `structuredContent` or `isError`, but not on its own: an object of any other kind
+            /// is not read as an empty result.
             content: Vec<ContentBlock> = "content",
         }
         optional {
-            /// For programs (2025-06-18 and later): an object, or any JSON from 2026-07-28 on,
-            /// where `null` is something else than nothing.
+            /// The structured content, for programs (2025-06-18 and later): an object, or any JSON from 2026-07-28 on,
+            /// where `null` differs from absent.
             structured_content: RawJson = "structuredContent",
-            /// Whether the tool failed; `content` then says how.
+            /// Whether the tool failed; `content` then describes the error.
             is_error: bool = "isError",
             /// The kind of result (2026-07-28).
             result_type: ResultType = "resultType",

@@ -1,4 +1,4 @@
-//! The lines of an event stream: ended by LF, CR or CRLF, bounded.
+//! The bounded lines of an event stream, ended by LF, CR or CRLF.
 
 use memchr::memchr2;
 
@@ -8,7 +8,7 @@ use super::{DISCARD_FACTOR, HEAD};
 const LARGE: usize = 32 * 1024;
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
-/// Cuts a byte stream into lines, after a byte order mark if there is one.
+/// Splits a byte stream into lines, after a byte order mark if there is one.
 pub(super) struct SseLines {
     /// Unread bytes are `buffer[start..]`; none of `buffer[start..scanned]` ends a line.
     buffer: Vec<u8>,
@@ -29,13 +29,13 @@ enum State {
     Discarding(usize),
 }
 
-/// What the stream consists of.
+/// The items of the stream.
 pub(super) enum SseLine<'a> {
-    /// A line within the limit, without its end.
+    /// A line within the limit, without its line ending.
     Whole(&'a [u8]),
-    /// The start of a line over the limit; the rest of it never comes out.
+    /// The start of a line over the limit; the remainder is discarded.
     Long(&'a [u8]),
-    /// That line does not end.
+    /// The line exceeds the limit 16 times over.
     Endless,
 }
 
@@ -54,8 +54,7 @@ impl SseLines {
         self.limit
     }
 
-    /// Takes the last `size` bytes of the line that came out last, sparing a copy if they are most
-    /// of what is here.
+    /// Takes the last `size` bytes of the line returned last, without a copy if they are most of the buffer.
     pub(super) fn take_last(&mut self, size: usize) -> Vec<u8> {
         let end = self.start.saturating_sub(1);
         let rest = self.buffer.get(self.start..).unwrap_or_default();
@@ -133,7 +132,7 @@ impl SseLines {
         }
     }
 
-    /// The place of the next CR or LF. Looks at every byte once, however often it is called.
+    /// The position of the next CR or LF. Scans every byte once, however often it is called.
     fn line_end(&mut self) -> Option<usize> {
         let found = memchr2(b'\r', b'\n', self.buffer.get(self.scanned..)?);
         match found {
@@ -143,7 +142,7 @@ impl SseLines {
         found.map(|_| self.scanned)
     }
 
-    /// Steps over the line end at `end`.
+    /// Skips the line ending at `end`.
     fn pass(&mut self, end: usize) {
         let cr = self.buffer.get(end) == Some(&b'\r');
         self.state = if cr { State::AfterCr } else { State::Lines };

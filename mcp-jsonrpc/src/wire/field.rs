@@ -1,4 +1,4 @@
-//! What can stand in a member of a wire object, and how it is read and written there.
+//! Types of the members of a wire object, and how they are read and written.
 
 use std::borrow::Cow;
 
@@ -11,8 +11,8 @@ use crate::json::read_error::ReadError;
 use crate::json::reader::{MAX_DEPTH, Reader};
 use crate::message::id::{ProgressToken, RequestId, whole};
 
-/// A value of a member. Numbers follow the protocol's habits: `60000.0` is read where an integer is
-/// due, and `50.0` is written as `50`.
+/// A value of a member. Numbers follow the protocol's conventions: `60000.0` is accepted as an integer, and `50.0` is
+/// written as `50`.
 pub(crate) trait Field: Sized {
     /// Reads the value.
     fn read(reader: &mut Reader<'_>) -> Result<Self, ReadError>;
@@ -20,13 +20,13 @@ pub(crate) trait Field: Sized {
     /// Writes the value.
     fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error>;
 
-    /// What `null` means where the member is optional: nothing, unless the value can be null itself.
+    /// The meaning of `null` for an optional member: absent, unless the value itself can be null.
     fn from_null() -> Option<Self> {
         None
     }
 }
 
-/// Lets a [`Field`] be written where serde wants a value.
+/// Serializes a [`Field`] with serde.
 pub(crate) struct Written<'a, T>(pub(crate) &'a T);
 
 impl<T: Field> Serialize for Written<'_, T> {
@@ -35,7 +35,7 @@ impl<T: Field> Serialize for Written<'_, T> {
     }
 }
 
-/// Lets serde read a type that is a [`Field`].
+/// Deserializes a [`Field`] with serde.
 macro_rules! deserialize_fields {
     ($($Type:ty),* $(,)?) => {$(
         impl<'de> ::serde::Deserialize<'de> for $Type {
@@ -52,7 +52,7 @@ macro_rules! deserialize_fields {
 }
 pub(crate) use deserialize_fields;
 
-/// Fields written as serde does it.
+/// Fields written by serde as they are.
 macro_rules! serialize_plainly {
     () => {
         fn write<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -92,7 +92,7 @@ impl Field for f64 {
     }
 
     fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        /// Up to here every whole number is a float.
+        /// Up to this bound every whole number is exact as a float.
         const EXACT: i64 = 1 << 53;
         match whole(*self) {
             Some(n) if (-EXACT..=EXACT).contains(&n) => serializer.serialize_i64(n),
@@ -127,7 +127,7 @@ impl Field for RawObject {
     serialize_plainly!();
 }
 
-/// Fields serde_json reads better than we would.
+/// Fields that serde_json reads better than we would.
 macro_rules! foreign_fields {
     ($($Type:ty),* $(,)?) => {$(
         impl Field for $Type {
@@ -166,7 +166,7 @@ impl<T: Field> Field for Vec<T> {
         while items.next(reader)? {
             let item = T::read(reader).map_err(|error| error.in_item(list.len()))?;
             if list.is_empty() {
-                // Most lists have one item, and items are large: room for four is seldom needed.
+                // Most lists have one item, and items are large: a capacity of four is seldom needed.
                 list.reserve_exact(1);
             }
             list.push(item);

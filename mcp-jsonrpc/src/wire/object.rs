@@ -3,17 +3,16 @@
 /// Declares a struct that mirrors a JSON object.
 ///
 /// - `required` members fail the read when absent and become parameters of `new`;
-/// - `listed` is a required array whose bad items land in `rejected` and do not fail the read;
-/// - `defaulted` ones are read as their default when absent, always written, and parameters of `new`;
-///   with `beside [a b]` they are required unless one of those optional members is present;
-/// - `optional` ones become `Option`s, written only when present; one of [`HINTS`] whose value makes
-///   no sense is kept in `extra`, like an undeclared one.
+/// - `listed` is a required array; its invalid items are stored in `rejected` and do not fail the read;
+/// - `defaulted` members are read as their default when absent, always written, and parameters of `new`; with
+///   `beside [a b]` they are required unless one of those optional members is present;
+/// - `optional` members become `Option`s, written only when present; a member in [`HINTS`] with an invalid value is
+///   kept in `extra`, like an undeclared one.
 ///
-/// Undeclared members are kept in `extra`, in their order, byte for byte, and are written back
-/// last. Of members with the same name the last one counts. `tag "type" = "text"` adds a constant
-/// member, written first and checked when it is there.
+/// Undeclared members are kept in `extra`, in order, byte for byte, and are written back last. Of members with the same
+/// name the last one wins. `tag "type" = "text"` adds a constant member, written first and checked when present.
 macro_rules! object {
-    // Nothing that must be given: `Default` is the constructor.
+    // No required members: `Default` is the constructor.
     (
         $(#[$meta:meta])*
         pub struct $Name:ident $(tag $tag:literal = $tagged:literal)? {
@@ -46,7 +45,7 @@ macro_rules! object {
         );
 
         impl $Name {
-            /// With what the protocol requires, and nothing else.
+            /// Creates the object with the members the protocol requires.
             pub fn new(
                 $($($r: impl Into<$rty>,)*)?
                 $($l: impl Into<Vec<$lty>>,)?
@@ -83,7 +82,7 @@ macro_rules! object {
             )?
             $( $(#[$dmeta])* pub $d: $dty, )*
             $( $(#[$ometa])* pub $o: Option<$oty>, )*
-            /// Members this version of the crate does not know, as they came.
+            /// Members unknown to this version of the crate, as received.
             pub extra: $crate::json::ordered_map::RawMap,
         }
 
@@ -175,7 +174,7 @@ use crate::json::read_error::ReadError;
 use crate::json::reader::Reader;
 use crate::wire::field::Field;
 
-/// Members that only advise: without them everything works, so a bad one must not fail the rest.
+/// Advisory members: everything works without them, so an invalid one must not fail the read.
 const HINTS: [&str; 4] = ["ttlMs", "cacheScope", "pollIntervalMs", "pollInterval"];
 
 /// Reads an optional member.
@@ -191,7 +190,7 @@ pub(crate) fn read_optional<T: Field>(
             extra.push(name.to_owned(), Field::read(reader)?);
             Ok(None)
         }
-        // Of members with the same name the last one counts.
+        // Of members with the same name the last one wins.
         Ok(value) if !extra.is_empty() && HINTS.contains(&name) => {
             while extra.remove(name).is_some() {}
             Ok(value)
@@ -200,8 +199,7 @@ pub(crate) fn read_optional<T: Field>(
     }
 }
 
-/// Whether one of the members is present that a default may stand beside; no matter which, if none
-/// is named.
+/// Whether one of the members is present that a default requires beside it; true if it requires none.
 pub(crate) fn is_any_present(members: &[bool]) -> bool {
     members.is_empty() || members.contains(&true)
 }

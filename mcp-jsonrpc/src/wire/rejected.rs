@@ -1,4 +1,4 @@
-//! Items of a list that could not be read.
+//! List items that could not be read.
 
 use std::borrow::Cow;
 
@@ -7,13 +7,13 @@ use crate::json::read_error::ReadError;
 use crate::json::reader::Reader;
 use crate::wire::field::Field;
 
-/// An item of a list that could not be read. It is set aside, so that it never hides the others.
+/// A list item that could not be read. It is set aside, so that it never hides the others.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Rejected {
-    /// Its place in the list.
+    /// Its index in the list.
     pub index: usize,
-    /// Its name, or else its URI, if that much could be read.
+    /// Its name, or else its URI, if either could be read.
     pub name: Option<String>,
     /// Why it could not be read.
     pub reason: ReadError,
@@ -21,7 +21,7 @@ pub struct Rejected {
     pub raw: RawJson,
 }
 
-/// Reads an array, setting aside the items that are not what they should be.
+/// Reads an array and sets invalid items aside.
 pub(crate) fn read_list<T: Field>(
     reader: &mut Reader<'_>,
 ) -> Result<(Vec<T>, Vec<Rejected>), ReadError> {
@@ -33,7 +33,7 @@ pub(crate) fn read_list<T: Field>(
             Ok(item) => good.push(item),
             Err(reason) => {
                 *reader = start;
-                // However deep: the item that nests too deep must not hide the others.
+                // At any depth: an item that nests too deep must not hide the others.
                 let raw = RawRef::checked(reader.raw_deep(usize::MAX)?);
                 rejected.push(Rejected {
                     index: good.len() + rejected.len(),

@@ -13,7 +13,7 @@ macro_rules! string_enum {
         pub enum $Name { $( $(#[$vmeta])* $Variant, )* }
 
         impl $Name {
-            /// The word on the wire.
+            /// The string on the wire.
             pub const fn as_str(&self) -> &'static str {
                 match self { $(Self::$Variant => $text,)* }
             }
@@ -39,12 +39,12 @@ macro_rules! string_enum {
         #[non_exhaustive]
         pub enum $Name {
             $( $(#[$vmeta])* $Variant, )*
-            /// A word this version of the crate does not know.
+            /// A string unknown to this version of the crate.
             Other(String),
         }
 
         impl $Name {
-            /// The word on the wire.
+            /// The string on the wire.
             pub fn as_str(&self) -> &str {
                 match self {
                     $(Self::$Variant => $text,)*

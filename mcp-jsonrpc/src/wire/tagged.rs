@@ -1,4 +1,4 @@
-//! The macro that declares a union with a tag.
+//! The macro that declares a tagged union.
 
 use std::borrow::Cow;
 
@@ -7,9 +7,9 @@ use crate::json::reader::{MAX_DEPTH, Reader};
 
 /// Declares an enum of objects with a tag: `ContentBlock by "type" { Text(TextContent) = "text" }`.
 ///
-/// The tag decides, nothing is tried out. An undeclared kind is kept as `Unknown`, and so is an
-/// object without the tag, unless a kind is marked `else`. An object of a declared kind that cannot
-/// be read fails the read, or, where the enum says `keeps bad ones`, is kept as `Unknown` too.
+/// The tag alone determines the variant. An undeclared tag is kept as `Unknown`, and so is an object without the tag,
+/// unless a variant is marked `else`. If an object with a declared tag cannot be read, the read fails or, where the
+/// enum says `keeps bad ones`, the object is kept as `Unknown` too.
 macro_rules! tagged {
     (
         $(#[$meta:meta])*
@@ -23,7 +23,7 @@ macro_rules! tagged {
         #[non_exhaustive]
         pub enum $Name {
             $( $(#[$vmeta])* $Variant($Type), )*
-            /// A kind this version of the crate does not know, as it came.
+            /// A variant unknown to this version of the crate, as received.
             $(
                 #[doc = concat!("Or one it ", stringify!($keeps), " because it could not be read.")]
             )?
@@ -88,7 +88,7 @@ macro_rules! tagged {
 }
 pub(crate) use tagged;
 
-/// Looks for the tag of an object; it mostly is its first member. `None` also if it is no string.
+/// Finds the tag of an object, which is mostly its first member. `None` also if it is not a string.
 pub(crate) fn peek_tag<'a>(
     mut reader: Reader<'a>,
     tag: &str,
@@ -106,7 +106,7 @@ pub(crate) fn peek_tag<'a>(
     Ok(None)
 }
 
-/// Whether an object of a known kind is kept although it could not be read: if it is JSON.
+/// Whether an invalid object with a known tag is kept: if it is valid JSON.
 pub(crate) fn keeps(error: &ReadError) -> bool {
     error.is_shape()
 }

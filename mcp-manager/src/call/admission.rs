@@ -1,33 +1,32 @@
-//! Which calls of one server run, which wait and why, and which of them a question belongs to.
+//! Admission of calls to one server: which calls run, which wait and why, and which of them a question belongs to.
 //!
 //! Pure: no IO, no clock. The only owner of these rules.
 //!
-//! Calls of one conversation run one after the other, in order, unless they may share. Calls
-//! of different conversations run side by side, until the server first asks something without
-//! saying because of which call. From then on one conversation at a time is served, in the order
-//! of the calls, so that every later question has one possible owner.
+//! Calls of one conversation run sequentially, in order, unless they may share. Calls of different conversations run
+//! concurrently, until the server first asks a question without identifying the call. From then on one conversation at
+//! a time is served, in the order of the calls, so that every later question has one possible owner.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use mcp_client::{Caller, Origin, QueueReason};
 
-/// A call's place in the order of arrival.
+/// A call's position in the order of arrival.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub(crate) struct Ticket(u64);
 
-/// A question that is open.
+/// An open question.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub(crate) struct QuestionId(u64);
 
-/// How a call goes with others of its conversation.
+/// The concurrency of a call with others of its conversation.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Concurrency {
-    /// It must be the only one.
+    /// It must run alone.
     Exclusive,
-    /// It may run beside others that may.
+    /// It may run concurrently with others that may.
     Shared,
-    /// It is not made now but waited for, at the server's pace: it does not queue.
+    /// It has already started and is only waited for: it is not queued.
     Background,
 }
 
@@ -39,7 +38,7 @@ struct Call {
 }
 
 impl Call {
-    /// Calls without a caller are all of one conversation.
+    /// Calls without a caller belong to one shared conversation.
     fn conversation(&self) -> Option<&str> {
         self.caller
             .as_ref()
@@ -47,41 +46,41 @@ impl Call {
     }
 }
 
-/// The calls and questions of one server.
+/// The calls and open questions of one server.
 #[derive(Debug)]
 pub(crate) struct Admission {
     max_running: usize,
     last: u64,
     calls: BTreeMap<Ticket, Call>,
-    /// Those that run, but for background ones.
+    /// The running calls, except for background ones.
     running: Vec<Ticket>,
-    /// Whether it is known to ask without saying because of which call.
+    /// Whether the server is known to ask questions without identifying the call.
     asks: bool,
     questions: BTreeMap<QuestionId, BTreeSet<Ticket>>,
 }
 
-/// Whose question it is.
+/// The owner of a question.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) enum Owner {
-    /// That of one of these calls, all of one conversation. It ends with the last of them.
+    /// One of these calls, all of one conversation. The question ends with the last of them.
     Calls(QuestionId, Vec<Arc<Caller>>),
-    /// No call's.
+    /// No call.
     NoCall,
-    /// Ambiguous: calls of these conversations are open, and it must be declined.
+    /// Ambiguous: calls of these conversations are open, and the question must be declined.
     Several(Vec<String>),
 }
 
-/// What happens because a call is over.
+/// The effects of a call's end.
 #[derive(Debug, Default, Eq, PartialEq)]
 pub(crate) struct Left {
-    /// The calls that run from now on.
+    /// The calls that start to run.
     pub(crate) started: Vec<Ticket>,
     /// The questions that no call waits for any more.
     pub(crate) orphaned: Vec<QuestionId>,
 }
 
 impl Admission {
-    /// Runs at most `max_running` calls at a time.
+    /// Creates the state of a server that runs at most `max_running` calls at a time.
     pub(crate) fn new(max_running: usize) -> Self {
         Self {
             max_running: max_running.max(1),
@@ -93,7 +92,7 @@ impl Admission {
         }
     }
 
-    /// A call arrives: its ticket, and whether it runs at once.
+    /// Adds a call: its ticket, and whether it runs at once.
     pub(crate) fn enter(
         &mut self,
         caller: Option<Arc<Caller>>,
@@ -111,7 +110,7 @@ impl Admission {
         (ticket, runs || self.admit().contains(&ticket))
     }
 
-    /// Removes a call that is over or was dropped.
+    /// Removes a call that has ended or was dropped.
     pub(crate) fn leave(&mut self, ticket: Ticket) -> Left {
         if self.calls.remove(&ticket).is_none() {
             return Left::default();
@@ -132,7 +131,7 @@ impl Admission {
         }
     }
 
-    /// Why a call waits; nothing if it does not, with the conversation that it waits for.
+    /// The reason why a call waits, and the conversation it waits for; `None` if it does not wait.
     pub(crate) fn queued(&self, ticket: Ticket) -> Option<(QueueReason, Option<String>)> {
         let call = self.calls.get(&ticket).filter(|call| !call.runs)?;
         let own = call.conversation();
@@ -159,7 +158,7 @@ impl Admission {
         Some((reason, None))
     }
 
-    /// The server asks something. Roots are not asked for here: they belong to no conversation.
+    /// Adds a question from the server. Requests for roots are not passed here: they belong to no conversation.
     pub(crate) fn ask(&mut self, origin: &Origin) -> Owner {
         let mut calls: BTreeSet<Ticket> = match origin {
             Origin::Calls(callers) => {
@@ -199,7 +198,7 @@ impl Admission {
         Owner::Calls(id, callers)
     }
 
-    /// A question is answered, declined or withdrawn.
+    /// A question was answered, declined or withdrawn.
     pub(crate) fn answered(&mut self, question: QuestionId) {
         self.questions.remove(&question);
     }
@@ -214,10 +213,10 @@ impl Admission {
         self.questions.contains_key(&question)
     }
 
-    /// Lets calls run that may, in the order they came.
+    /// Starts calls that may run, in the order they arrived.
     fn admit(&mut self) -> Vec<Ticket> {
         let mut started = Vec::new();
-        // Nothing overtakes a call of its own conversation.
+        // No call overtakes one of its own conversation.
         let mut blocked: Vec<Option<String>> = Vec::new();
         let waiting = self.calls.iter().filter(|(_, call)| !call.runs);
         for (ticket, call) in waiting {
@@ -238,7 +237,7 @@ impl Admission {
                     self.running.push(*ticket);
                     started.push(*ticket);
                 }
-                // One conversation at a time: then nothing overtakes anything.
+                // With one conversation at a time, no call overtakes another.
                 false if self.asks => break,
                 false => blocked.push(own.map(str::to_owned)),
             }

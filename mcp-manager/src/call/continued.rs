@@ -1,4 +1,4 @@
-//! Calls that go on: tasks, and calls that were parked.
+//! Continued calls: tasks, and calls that were parked.
 
 use mcp_client::{CallError, Client, Parked, Started, TaskHandle, TaskTicket};
 use mcp_jsonrpc::Method;
@@ -10,7 +10,7 @@ use crate::error::ManagerError;
 use crate::manager::Manager;
 
 impl Manager {
-    /// Takes up a task again, by what was stored of it.
+    /// Resumes a task by its stored ticket.
     ///
     /// # Errors
     ///
@@ -22,7 +22,7 @@ impl Manager {
         Ok(client.task(ticket))
     }
 
-    /// Waits for a task's result, by what was stored of the task.
+    /// Waits for a task's result, by the task's stored ticket.
     ///
     /// # Errors
     ///
@@ -39,7 +39,7 @@ impl Manager {
         .await
     }
 
-    /// Continues a call that was made before: it does not queue.
+    /// Continues a call that has already started: it is not queued.
     async fn background<T, F>(
         &self,
         server: &str,
@@ -55,7 +55,7 @@ impl Manager {
             .await
     }
 
-    /// Takes up a parked call with the answers to its open questions. `M` is its method.
+    /// Resumes a parked call with the answers to its open questions. `M` is its method.
     ///
     /// # Errors
     ///
@@ -69,7 +69,7 @@ impl Manager {
             .await
     }
 
-    /// As [`resume`](Self::resume), with a caller, progress or `_meta` of its own.
+    /// Like [`resume`](Self::resume), with its own caller, progress handler or `_meta`.
     ///
     /// # Errors
     ///
@@ -87,7 +87,7 @@ impl Manager {
         .await
     }
 
-    /// As [`resume_with`](Self::resume_with), for a call of a tool that may become a task now.
+    /// Like [`resume_with`](Self::resume_with), for a tool call that may now become a task.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What can be chosen for a single call.
+//! Options for a single call.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use mcp_jsonrpc::model::{
     ClientCapabilities, LogMessageParams, LoggingLevel, Meta, ProgressParams,
 };
 
-/// Hears why a call waits for its turn, and with nothing when it does not any more.
+/// Called with the reason why a call is queued, and with `None` when it is no longer queued.
 pub(crate) type QueueHandler = Arc<dyn Fn(Option<&Queued>) + Send + Sync>;
 
-/// What one call does differently.
+/// The options of one call.
 ///
 /// ```
 /// use std::time::Duration;
@@ -32,24 +32,24 @@ pub struct CallOptions {
 }
 
 impl CallOptions {
-    /// Sets the idle timeout: how long the call may go without a response and without progress.
-    /// Every progress report restarts it. By default the configured one of the tool,
-    /// else for its server, else [`ManagerLimits::call_idle_timeout`](crate::ManagerLimits::call_idle_timeout).
+    /// Sets the idle timeout: the time the call may go without a response or progress. Every progress report restarts
+    /// it. The default is the configured one of the tool, else of its server, else
+    /// [`ManagerLimits::call_idle_timeout`](crate::ManagerLimits::call_idle_timeout).
     #[must_use]
     pub fn with_idle_timeout(mut self, timeout: Duration) -> Self {
         self.idle_timeout = Some(timeout);
         self
     }
 
-    /// Sets the deadline: how long the call may take in total, whatever progress it reports; by
-    /// default ten times its idle timeout.
+    /// Sets the deadline: the total time limit of the call, regardless of progress; by default ten times its idle
+    /// timeout.
     #[must_use]
     pub fn with_deadline(mut self, deadline: Duration) -> Self {
         self.client = self.client.with_deadline(deadline);
         self
     }
 
-    /// Hears of the call's progress, in order, before its answer.
+    /// Sets the handler of the call's progress, which is reported in order, before its response.
     #[must_use]
     pub fn with_progress(
         mut self,
@@ -59,59 +59,58 @@ impl CallOptions {
         self
     }
 
-    /// Adds to the `_meta` of the request, a trace context for instance.
+    /// Adds members to the `_meta` of the request, for instance a trace context.
     #[must_use]
     pub fn with_meta(mut self, meta: Meta) -> Self {
         self.client = self.client.with_meta(meta);
         self
     }
 
-    /// Sets the minimum level of the call's log messages. Only modern servers have it per call.
+    /// Sets the minimum level of the call's log messages. Only modern servers support this per call.
     #[must_use]
     pub fn with_log_level(mut self, level: LoggingLevel) -> Self {
         self.client = self.client.with_log_level(level);
         self
     }
 
-    /// Hears of the log messages that are known to be the call's, in order, before its answer. They
-    /// are no [events](crate::ManagerEvent::Log) then.
+    /// Sets the handler of the log messages known to belong to the call, which are passed in order, before its
+    /// response. They are not reported as [events](crate::ManagerEvent::Log) then.
     #[must_use]
     pub fn with_log(mut self, on_log: impl Fn(LogMessageParams) + Send + Sync + 'static) -> Self {
         self.client = self.client.with_log(on_log);
         self
     }
 
-    /// Declares these capabilities with the call, instead of the manager's own: for calls on behalf
-    /// of others. Only modern servers learn of capabilities per call.
+    /// Declares these capabilities with the call instead of the manager's: for calls on behalf of others. Only modern
+    /// servers receive capabilities per call.
     #[must_use]
     pub fn with_capabilities(mut self, capabilities: impl Into<Arc<ClientCapabilities>>) -> Self {
         self.client = self.client.with_capabilities(capabilities);
         self
     }
 
-    /// Makes the call on this connection ([`Manager::connection`](crate::Manager::connection)) instead
-    /// of the managed one. It does not queue with the calls of others.
+    /// Makes the call on this connection ([`Manager::connection`](crate::Manager::connection)) instead of the managed
+    /// one. It is not queued with other calls.
     #[must_use]
     pub fn with_connection(mut self, connection: Client) -> Self {
         self.connection = Some(connection);
         self
     }
 
-    /// Says who makes the call. Calls of one conversation run one after the other, unless they may
-    /// share, and what their server asks is asked in their conversation alone
-    /// ([`Elicitation::calls`](crate::Elicitation)). Calls without a caller are all of one
-    /// conversation.
+    /// Sets the caller of the call. Calls of one conversation run sequentially, unless they may share, and their
+    /// server's questions are asked only in their conversation ([`Elicitation::calls`](crate::Elicitation)). Calls
+    /// without a caller belong to one shared conversation.
     #[must_use]
     pub fn with_caller(mut self, caller: Caller) -> Self {
-        // Each call has its own, even if two have the same names.
+        // Each call has its own value, even if two have equal names.
         let caller = Arc::new(caller);
         self.client = self.client.with_caller(Arc::clone(&caller));
         self.caller = Some(caller);
         self
     }
 
-    /// Hears why the call has to wait for its turn at its server, each time the reason changes,
-    /// and `None` when it waits no longer. Not called if it does not have to wait.
+    /// Sets a callback for queued calls: it receives the reason each time the reason changes, and `None` when the call
+    /// is no longer queued. It is not called if the call does not have to wait.
     #[must_use]
     pub fn with_queued(
         mut self,
@@ -121,25 +120,24 @@ impl CallOptions {
         self
     }
 
-    /// Allows the call to be parked: what its server asks in its result comes with
-    /// [`Elicitation::can_park`](crate::Elicitation), so that the handler may answer
-    /// [`HostError::Later`](mcp_client::HostError::Later).
+    /// Allows the call to be parked: questions in its result have [`Elicitation::can_park`](crate::Elicitation) set, so
+    /// that the handler may answer [`HostError::Later`](mcp_client::HostError::Later).
     #[must_use]
     pub fn with_parking(mut self) -> Self {
         self.client = self.client.with_parking();
         self
     }
 
-    /// Refuses the call with [`ManagerError::ToolChanged`](crate::ManagerError::ToolChanged) if the
-    /// tool's definition has another [fingerprint](crate::Entry::fingerprint) by the time it is sent:
-    /// a call that was approved runs as it was approved, or not at all.
+    /// Rejects the call with [`ManagerError::ToolChanged`](crate::ManagerError::ToolChanged) if the tool's definition
+    /// has another [fingerprint](crate::Entry::fingerprint) when it is sent: an approved call runs as approved, or not
+    /// at all.
     #[must_use]
     pub fn with_fingerprint(mut self, fingerprint: impl Into<String>) -> Self {
         self.fingerprint = Some(fingerprint.into());
         self
     }
 
-    /// The client's options, with `usual` for an idle timeout where there is none.
+    /// The client's options, with `usual` as the default idle timeout.
     pub(crate) fn for_client(&self, usual: Duration) -> mcp_client::CallOptions {
         self.client
             .clone()

@@ -1,4 +1,4 @@
-//! The way into one server: acts on [`Admission`].
+//! The queue of one server's calls, which acts on [`Admission`].
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use crate::call::admission::{Admission, Concurrency, Left, Owner, QuestionId, Ticket};
 use crate::call::options::QueueHandler;
 
-/// Who is called with a server's calls: all of them pass here.
+/// The queue of a server's calls: all of them pass through it.
 #[derive(Debug)]
 pub(crate) struct CallQueue {
     server: ServerName,
@@ -22,9 +22,9 @@ pub(crate) struct CallQueue {
 #[derive(Debug)]
 struct State {
     admission: Admission,
-    /// Those that wait for their turn.
+    /// The calls that wait for their turn.
     waiting: BTreeMap<Ticket, Arc<Notify>>,
-    /// Those who wait for an answer.
+    /// The questions that wait for an answer.
     asking: BTreeMap<QuestionId, Arc<Notify>>,
 }
 
@@ -47,7 +47,7 @@ impl State {
     }
 }
 
-/// A call that is in the queue, for as long as this lives.
+/// The membership of a call in the queue, for the lifetime of this value.
 pub(crate) struct CallPermit<'a> {
     queue: &'a CallQueue,
     ticket: Ticket,
@@ -75,7 +75,7 @@ impl CallQueue {
         }
     }
 
-    /// Waits for a call's turn; `on_queued` hears why, and when it is over.
+    /// Waits for a call's turn; `on_queued` receives the reasons, and `None` when the wait has ended.
     pub(crate) async fn enter(
         &self,
         caller: Option<&Arc<Caller>>,
@@ -109,7 +109,7 @@ impl CallQueue {
         entered
     }
 
-    /// A call arrives; if it has to wait, it is woken when its turn may have come.
+    /// Adds a call; if it has to wait, it is woken when its turn may have come.
     fn arrive(
         &self,
         caller: Option<&Arc<Caller>>,
@@ -129,7 +129,7 @@ impl CallQueue {
         )
     }
 
-    /// The server asks something: whose question it is, and how to wait for its end.
+    /// Adds a question from the server: its owner, and a way to wait for its end.
     pub(crate) fn ask(&self, origin: &Origin) -> Asked<'_> {
         let mut state = self.state.lock();
         match state.admission.ask(origin) {
@@ -153,11 +153,11 @@ impl CallQueue {
     }
 }
 
-/// Whose question it is.
+/// The owner of a question.
 pub(crate) enum Asked<'a> {
-    /// No conversation's or one conversation's, while one of its calls waits.
+    /// No conversation, or one conversation, while one of its calls waits.
     Owned(Vec<Arc<Caller>>, Option<Open<'a>>),
-    /// It may be any of these conversations': it must not be asked.
+    /// Possibly any of these conversations: the question must not be asked.
     Declined(Vec<String>),
 }
 

@@ -1,4 +1,4 @@
-//! What changed from one snapshot to another.
+//! The differences between two snapshots.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -8,15 +8,15 @@ use mcp_config::ServerName;
 
 use super::{Catalog, Entry, Listing};
 
-/// What changed from one [`Catalog`] to another, in catalogue order.
+/// The differences between two [`Catalog`]s, in catalogue order.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct CatalogDiff {
-    /// Tools that are new.
+    /// New tools.
     pub added: Vec<Arc<Entry>>,
-    /// Tools that are gone, as they were.
+    /// Removed tools, with their last definition.
     pub removed: Vec<Arc<Entry>>,
-    /// Tools that are not what they were: another definition, name or flag.
+    /// Changed tools: another definition, name or flag.
     pub changed: Vec<ChangedEntry>,
     /// Servers whose prompts changed.
     pub prompts: Vec<ServerName>,
@@ -24,13 +24,13 @@ pub struct CatalogDiff {
     pub resources: Vec<ServerName>,
 }
 
-/// A tool that is not what it was.
+/// A changed tool.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ChangedEntry {
-    /// As it was.
+    /// The previous entry.
     pub old: Arc<Entry>,
-    /// As it is.
+    /// The current entry.
     pub new: Arc<Entry>,
 }
 
@@ -71,7 +71,7 @@ pub(super) fn diff(old: &Catalog, new: &Catalog) -> CatalogDiff {
 }
 
 impl CatalogDiff {
-    /// Walks both lists at once: they have the same order.
+    /// Walks both lists in parallel: they have the same order.
     fn tools(&mut self, old: &[Arc<Entry>], new: &[Arc<Entry>]) {
         let (mut old, mut new) = (old.iter().peekable(), new.iter().peekable());
         loop {

@@ -10,7 +10,7 @@ use tool_policy::{Document, Fingerprint};
 
 use crate::catalog::name::ExposedName;
 
-/// A tool with its server: what a host shows, what a model is given, where a call goes.
+/// A tool with its server: the data for display, for a model, and for routing calls.
 #[derive(Clone, Debug)]
 pub struct Entry {
     server: ServerName,
@@ -48,7 +48,7 @@ impl Entry {
         }
     }
 
-    /// The same tool under another policy; `None` if that makes no difference.
+    /// The same tool under other settings; `None` if that makes no difference.
     pub(super) fn under(&self, policy: &ToolSettings) -> Option<Self> {
         let enabled = policy.is_enabled(self.name());
         let auto_approve = policy.is_auto_approve(self.name());
@@ -63,12 +63,12 @@ impl Entry {
         self.exposed = self.exposed.again(&self.server, &self.tool.name, attempt);
     }
 
-    /// The server it belongs to, by our name.
+    /// Our name for its server.
     pub fn server(&self) -> &ServerName {
         &self.server
     }
 
-    /// The server's name for people: its own, else ours.
+    /// The server's display name: its own title, else our name.
     pub fn server_title(&self) -> &str {
         self.server_title.as_deref().unwrap_or(self.server.as_str())
     }
@@ -83,24 +83,24 @@ impl Entry {
         &self.exposed
     }
 
-    /// Whether the exposed name is more than `mcp__server__tool`.
+    /// Whether the exposed name differs from `mcp__server__tool`.
     pub fn is_renamed(&self) -> bool {
         let rest = self.exposed.as_str().strip_prefix("mcp__");
         let rest = rest.and_then(|rest| rest.strip_prefix(self.server.as_str()));
         rest.and_then(|rest| rest.strip_prefix("__")) != Some(self.name())
     }
 
-    /// The whole definition.
+    /// The complete definition.
     pub fn tool(&self) -> &Arc<Tool> {
         &self.tool
     }
 
-    /// What it does, as its server says: nothing is added.
+    /// Its server's description, unchanged.
     pub fn description(&self) -> Option<&str> {
         self.tool.description.as_deref()
     }
 
-    /// What it does, and whose it is: for hosts that show a model many servers.
+    /// Its description and its origin: for hosts that show a model many servers.
     pub fn description_with_origin(&self) -> String {
         match self.description().map(str::trim_end) {
             None | Some("") => format!("From the MCP server {}.", self.server),
@@ -113,40 +113,40 @@ impl Entry {
         &self.tool.input_schema
     }
 
-    /// What its server says it does to the world. A server may lie.
+    /// Its server's annotations. A server may lie.
     pub fn annotations(&self) -> Option<&ToolAnnotations> {
         self.tool.annotations.as_ref()
     }
 
-    /// Whether it says that it changes nothing.
+    /// Whether it is declared read-only.
     pub fn is_read_only(&self) -> bool {
         self.annotations()
             .is_some_and(ToolAnnotations::is_read_only)
     }
 
-    /// Whether it is switched on.
+    /// Whether it is enabled.
     pub fn is_enabled(&self) -> bool {
         self.enabled
     }
 
-    /// Whether the configuration calls it approved, by its name alone. A
-    /// [`Policy`](tool_policy::Policy) also checks whether its definition changed since.
+    /// Whether the configuration approves it, by its name alone. A [`Policy`](tool_policy::Policy) also checks whether
+    /// its definition has changed since.
     pub fn is_auto_approve(&self) -> bool {
         self.auto_approve
     }
 
-    /// What its definition comes down to.
+    /// The fingerprint of its definition.
     pub fn fingerprint(&self) -> &Fingerprint {
         &self.fingerprint
     }
 
-    /// About how many tokens its definition costs a model.
+    /// The approximate number of tokens its definition costs a model.
     pub fn tokens(&self) -> usize {
         self.tokens
     }
 }
 
-/// About four ASCII characters a token; other characters count by themselves.
+/// Estimates four ASCII characters per token; any other character is one token.
 fn tokens(text: &str) -> usize {
     let ascii = text.bytes().filter(u8::is_ascii).count();
     let starts = text.chars().count();
@@ -154,7 +154,7 @@ fn tokens(text: &str) -> usize {
 }
 
 impl PartialEq for Entry {
-    /// Same tool, same name, same definition, same flags.
+    /// Compares the tool, the name, the definition and the flags.
     fn eq(&self, other: &Self) -> bool {
         self.server == other.server
             && self.server_title == other.server_title
@@ -165,7 +165,7 @@ impl PartialEq for Entry {
 }
 
 impl Serialize for Entry {
-    /// With its server, its display name and its switches.
+    /// Includes its server, its display name and its flags.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut entry = serializer.serialize_struct("Entry", 10)?;
         entry.serialize_field("serverId", &self.server)?;
@@ -182,7 +182,7 @@ impl Serialize for Entry {
     }
 }
 
-/// What a [`SearchIndex`](tool_policy::SearchIndex) reads of a tool.
+/// The document that a [`SearchIndex`](tool_policy::SearchIndex) reads for a tool.
 impl<'a> From<&'a Entry> for Document<'a> {
     fn from(entry: &'a Entry) -> Self {
         let mut document = Self::new(entry.server().as_str(), entry.name(), entry.input_schema());

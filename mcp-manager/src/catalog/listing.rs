@@ -1,4 +1,4 @@
-//! What one server offers.
+//! The listing of one server.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use mcp_jsonrpc::model::{Prompt, Resource, ResourceTemplate, Tool};
 use super::entry::Entry;
 use super::problem::{ItemKind, ListProblem};
 
-/// What one server offers: each list in the order of its names, each name once.
+/// The tools, prompts and resources of one server: each list ordered by name, each name once.
 #[derive(Clone, Debug)]
 pub struct Listing {
     server: ServerName,
@@ -21,7 +21,7 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// A server that offers nothing yet.
+    /// Creates an empty listing.
     pub fn new(server: ServerName) -> Self {
         Self {
             server,
@@ -34,14 +34,14 @@ impl Listing {
         }
     }
 
-    /// What the server calls itself; set it before the tools.
+    /// Sets the server's title; set it before the tools.
     #[must_use]
     pub fn with_title(mut self, title: impl Into<Arc<str>>) -> Self {
         self.title = Some(title.into());
         self
     }
 
-    /// Its tools, in the server's order, in place of those so far.
+    /// Sets its tools, in the server's order, replacing the previous ones.
     #[must_use]
     pub fn with_tools(
         mut self,
@@ -54,7 +54,7 @@ impl Listing {
         self.report(ItemKind::Tool, problems)
     }
 
-    /// The same tools under another policy.
+    /// The same tools under other settings.
     #[must_use]
     pub fn with_policy(mut self, policy: &ToolSettings) -> Self {
         for entry in &mut self.tools {
@@ -65,7 +65,7 @@ impl Listing {
         self
     }
 
-    /// Its prompts, in the server's order, in place of those so far.
+    /// Sets its prompts, in the server's order, replacing the previous ones.
     #[must_use]
     pub fn with_prompts(mut self, prompts: impl IntoIterator<Item = Prompt>) -> Self {
         let (prompts, problems) = settle(ItemKind::Prompt, prompts, |item| &item.name, Arc::new);
@@ -73,7 +73,7 @@ impl Listing {
         self.report(ItemKind::Prompt, problems)
     }
 
-    /// Its resources, in the server's order, in place of those so far.
+    /// Sets its resources, in the server's order, replacing the previous ones.
     #[must_use]
     pub fn with_resources(mut self, resources: impl IntoIterator<Item = Resource>) -> Self {
         let (resources, problems) =
@@ -82,7 +82,7 @@ impl Listing {
         self.report(ItemKind::Resource, problems)
     }
 
-    /// Its resource templates, in the server's order, in place of those so far.
+    /// Sets its resource templates, in the server's order, replacing the previous ones.
     #[must_use]
     pub fn with_resource_templates(
         mut self,
@@ -94,7 +94,7 @@ impl Listing {
         self.report(kind, problems)
     }
 
-    /// Something else that is wrong with its lists. Set the list first: that forgets its problems.
+    /// Adds another problem with its lists. Set the list first: that clears its problems.
     #[must_use]
     pub fn with_problem(mut self, problem: ListProblem) -> Self {
         self.problems.push(problem);
@@ -107,12 +107,12 @@ impl Listing {
         self
     }
 
-    /// The server, by our name.
+    /// Our name for the server.
     pub fn server(&self) -> &ServerName {
         &self.server
     }
 
-    /// What the server calls itself.
+    /// The server's title.
     pub fn title(&self) -> Option<&str> {
         self.title.as_deref()
     }
@@ -137,7 +137,7 @@ impl Listing {
         &self.resource_templates
     }
 
-    /// What could not be offered, and why.
+    /// The items that could not be listed, and the reasons.
     pub fn problems(&self) -> &[ListProblem] {
         &self.problems
     }

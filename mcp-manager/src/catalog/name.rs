@@ -1,4 +1,4 @@
-//! The names models call tools by.
+//! Exposed names: the names models call tools by.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -8,7 +8,7 @@ use mcp_config::ServerName;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-/// The longest exposed name, in characters: one less than the strictest provider takes.
+/// The maximum length of an exposed name, in characters: one less than the strictest provider accepts.
 pub const MAX_EXPOSED_NAME: usize = 63;
 
 const PREFIX: &str = "mcp__";
@@ -17,23 +17,22 @@ const MARK: usize = 9;
 
 /// The name a model calls a tool by: `mcp__server__tool`.
 ///
-/// It matches `[A-Za-z_][A-Za-z0-9_-]{0,62}`, so every provider takes it. It is looked up in a
-/// [`Catalog`](crate::Catalog), never taken apart. Which name a tool gets follows from its server's
-/// name and its own alone, not from other servers or their order: the plain form where that is legal
-/// and cannot be mistaken for another tool's, else the plain form made legal with `_` and eight
-/// hexadecimal digits of a hash at its end. Only when two such hashes are equal, which takes
-/// thousands of tools, the later in catalogue order gets another.
+/// It matches `[A-Za-z_][A-Za-z0-9_-]{0,62}`, so every provider accepts it. It is looked up in a
+/// [`Catalog`](crate::Catalog), never parsed. The name of a tool depends only on its server's name and its own, not on
+/// other servers or their order. It is the plain form where that is legal and unambiguous, else the plain form made
+/// legal, with `_` and eight hexadecimal digits of a hash at its end. Only when two such hashes are equal, which takes
+/// thousands of tools, the later one in catalogue order gets another name.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(into = "String")]
 pub struct ExposedName(Arc<str>);
 
 impl ExposedName {
-    /// The name of `tool` of `server`, if no other tool has it yet.
+    /// Creates the name of `tool` of `server`, if no other tool has it yet.
     pub(crate) fn new(server: &ServerName, tool: &str) -> Self {
         let (legal_server, legal_tool) = (legal(server.as_str()), legal(tool));
         let plain = format!("{PREFIX}{legal_server}__{legal_tool}");
         let unchanged = legal_server == server.as_str() && legal_tool == tool;
-        // Where the server's name ends is clear: two tools cannot share the name.
+        // The end of the server's name is unambiguous: two tools cannot share the name.
         let clear = !legal_server.contains("__") && !legal_server.ends_with('_');
         if unchanged && clear && plain.len() <= MAX_EXPOSED_NAME && !is_marked(&plain) {
             return Self(plain.into());
@@ -41,7 +40,7 @@ impl ExposedName {
         Self(marked(&plain, server, tool, 0))
     }
 
-    /// Another name for `tool`, should the first one be taken: a new one for each `attempt`.
+    /// Creates another name for `tool` if the first one is taken: a new one for each `attempt`.
     pub(crate) fn again(&self, server: &ServerName, tool: &str, attempt: u32) -> Self {
         let stem = self.0.get(..self.0.len() - MARK).unwrap_or(&self.0);
         Self(marked(stem, server, tool, attempt))
@@ -53,7 +52,7 @@ impl ExposedName {
     }
 }
 
-/// `text` with `_` for every character that some provider does not take.
+/// `text` with `_` for every character that some provider does not accept.
 fn legal(text: &str) -> String {
     let taken = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     text.chars()
@@ -61,8 +60,7 @@ fn legal(text: &str) -> String {
         .collect()
 }
 
-/// Whether `name` ends the way a marked one does; then it gets a mark, too, and the two kinds of
-/// names stay apart.
+/// Whether `name` ends like a marked name; then it gets a mark, too, and the two kinds of names stay distinct.
 fn is_marked(name: &str) -> bool {
     name.rsplit_once('_').is_some_and(|(_, digits)| {
         digits.len() + 1 == MARK

@@ -1,42 +1,42 @@
-//! What a server lists that cannot be offered.
+//! Problems with a server's lists.
 
 use std::fmt;
 
-/// An item of a server's lists that could not be offered, or a list that is not complete.
+/// An item of a server's lists that could not be listed, or an incomplete list.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ListProblem {
     /// The item could not be read.
     Unreadable {
-        /// What it is.
+        /// The kind of the item.
         kind: ItemKind,
-        /// Its name, if that much could be read.
+        /// Its name, if it could be read.
         name: Option<String>,
-        /// What is wrong with it.
+        /// The problem.
         reason: String,
     },
     /// The item has no name, so it cannot be requested.
     Nameless {
-        /// What it is.
+        /// The kind of the item.
         kind: ItemKind,
     },
-    /// The server lists the name again: the first one counts.
+    /// The server lists the name again: the first one wins.
     Duplicate {
-        /// What it is.
+        /// The kind of the item.
         kind: ItemKind,
         /// The name.
         name: String,
     },
-    /// The list was not read to its end.
+    /// The list could not be read to its end.
     Incomplete {
-        /// Of what it is a list.
+        /// The kind of its items.
         kind: ItemKind,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
-/// What servers list.
+/// The kinds of items that servers list.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum ItemKind {
@@ -46,12 +46,12 @@ pub enum ItemKind {
     Prompt,
     /// A resource.
     Resource,
-    /// A pattern of resources.
+    /// A resource template.
     ResourceTemplate,
 }
 
 impl ListProblem {
-    /// What it is about.
+    /// The kind of the item or list.
     pub fn kind(&self) -> ItemKind {
         match self {
             Self::Unreadable { kind, .. }

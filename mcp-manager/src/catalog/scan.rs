@@ -7,7 +7,7 @@ use tool_policy::{Finding, Neighbours, scan_tool};
 
 use super::Catalog;
 
-/// What was found, by server and tool. Tools without a finding are not in it.
+/// The findings, by server and tool. Tools without findings are omitted.
 pub(super) type Findings = BTreeMap<ServerName, BTreeMap<String, Vec<Finding>>>;
 
 pub(super) fn scan(catalog: &Catalog) -> Findings {

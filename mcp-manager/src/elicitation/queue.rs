@@ -1,4 +1,4 @@
-//! Questions of one conversation wait for each other: they are answered one at a time.
+//! The queue of questions: those of one conversation are answered one at a time.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::limits::ManagerLimits;
 
-/// The questions that are open, of all servers.
+/// The open questions of all servers.
 #[derive(Debug)]
 pub(crate) struct Queue {
     turns: Mutex<BTreeMap<Option<String>, Arc<Semaphore>>>,
@@ -18,7 +18,7 @@ pub(crate) struct Queue {
     most_per_server: usize,
 }
 
-/// The right to ask now.
+/// Permission to ask now.
 #[derive(Debug)]
 pub(crate) struct Turn<'a> {
     // Dropped before the place, which the next one must find free.
@@ -43,7 +43,7 @@ impl Queue {
         }
     }
 
-    /// Waits for the turn of a question in its conversation; `None` if too many wait already.
+    /// Waits for the turn of a question in its conversation; `None` if too many already wait.
     pub(crate) async fn turn(
         &self,
         server: &ServerName,
@@ -52,7 +52,7 @@ impl Queue {
         let place = self.place(server)?;
         let turn = {
             let mut turns = self.turns.lock();
-            // Those without holders and waiters are recreated when they are needed.
+            // Those without holders and waiters are recreated when they are required.
             turns.retain(|_, turn| Arc::strong_count(turn) > 1);
             let turn = turns.entry(conversation);
             Arc::clone(turn.or_insert_with(|| Arc::new(Semaphore::new(1))))

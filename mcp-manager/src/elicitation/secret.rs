@@ -1,9 +1,9 @@
-//! Which fields of a form ask for secrets. The protocol forbids it: secrets travel by URL.
+//! Detection of form fields that ask for secrets, which the protocol forbids: secrets are entered at URLs.
 
 use mcp_config::asks_for_secret;
 use mcp_jsonrpc::model::{FieldSchema, FormSchema};
 
-/// The names of the fields that ask for secrets, by their name, title or format.
+/// The names of the fields that ask for secrets, judged by their name, title or format.
 pub(super) fn secret_fields(form: &FormSchema) -> Vec<String> {
     let secrets = form.properties.iter().filter(|(name, field)| {
         let FieldSchema::String(text) = field else {

@@ -1,4 +1,4 @@
-//! How a manager comes to be: everything it needs is said up front.
+//! The builder of a manager: all settings are given up front.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,8 +20,7 @@ use crate::manager::Manager;
 use crate::manager::shared::Shared;
 use crate::resource_cache::{ResourceCache, ResourceCacheLimits};
 
-/// Builds a [`Manager`]. Who answers and who connects is said before any server is, so that
-/// nothing is missed.
+/// Builds a [`Manager`]. Handlers and the connector are set before any server is added, so that no event is missed.
 #[must_use = "a builder does nothing until `build`"]
 pub struct ManagerBuilder {
     connector: Option<Arc<dyn Connector>>,
@@ -46,7 +45,7 @@ impl ManagerBuilder {
         }
     }
 
-    /// How servers are reached. By default by [`DefaultConnector`].
+    /// Sets the connector, which reaches servers. Default: [`DefaultConnector`].
     pub fn connector(mut self, connector: impl Connector + 'static) -> Self {
         self.connector = Some(Arc::new(connector));
         self
@@ -57,40 +56,39 @@ impl ManagerBuilder {
         self
     }
 
-    /// Handles questions of servers to the user. By default there is no handler, and servers are informed
-    /// so.
+    /// Sets the handler of servers' questions to the user. By default there is none, and servers are informed of that.
     pub fn elicitation(mut self, handler: impl ElicitationHandler + 'static) -> Self {
         self.elicitation = Some(Arc::new(handler));
         self
     }
 
-    /// Who answers what else servers ask: samples and roots; forms and URLs, too, if there is no
+    /// Sets the host that answers the servers' other requests: sampling and roots; forms and URLs, too, if there is no
     /// [`elicitation`](Self::elicitation) handler. Only `capabilities` are advertised.
     pub fn host(mut self, host: impl Host + 'static, capabilities: HostCapabilities) -> Self {
         self.host = Some((Arc::new(host), capabilities));
         self
     }
 
-    /// Bounds everything.
+    /// Sets the limits.
     pub fn limits(mut self, limits: ManagerLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Changes some of the bounds.
+    /// Changes some of the limits.
     pub fn adjust_limits(mut self, change: impl FnOnce(ManagerLimits) -> ManagerLimits) -> Self {
         self.limits = change(self.limits);
         self
     }
 
-    /// How much is kept of the resources that were read, and for how long.
+    /// Sets the limits of the resource cache.
     pub fn resource_cache(mut self, limits: ResourceCacheLimits) -> Self {
         self.cache = limits;
         self
     }
 
-    /// What servers offered when they were last seen: in the catalogue before they are connected,
-    /// so that servers which start when they are needed can be.
+    /// Sets the last known listings of servers: they are in the catalogue before the servers are connected, so that
+    /// servers which start on demand can be listed.
     pub fn known(mut self, listings: impl IntoIterator<Item = Listing>) -> Self {
         let known = listings
             .into_iter()
@@ -99,13 +97,13 @@ impl ManagerBuilder {
         self
     }
 
-    /// Draws the waits before reconnecting from this seed, so that a run can be repeated.
+    /// Seeds the random delays before reconnecting, so that a run can be reproduced.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
         self
     }
 
-    /// The manager, of no servers yet. Must be called within a tokio runtime that has time and IO.
+    /// Creates the manager, without servers. Must be called within a tokio runtime that has time and IO enabled.
     pub fn build(self) -> Manager {
         let (events, _) = broadcast::channel(self.limits.queued_events().max(1));
         let answers = Answers {

@@ -1,4 +1,4 @@
-//! Bringing servers in, up, down and out.
+//! Adding, connecting, closing and removing servers.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -21,51 +21,51 @@ use crate::server::signal::Signals;
 use crate::server::supervisor::Supervisor;
 use crate::server::{Input, Machine, ServerState};
 
-/// How many commands wait for a supervisor that is busy closing a connection.
+/// The number of commands queued for a supervisor that is busy closing a connection.
 const QUEUED_COMMANDS: usize = 16;
 
-/// How long to wait for servers that are being started.
+/// How long to wait for servers that are starting.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Wait {
-    /// Not at all: tools join the catalogue as their servers come up.
+    /// Not at all: tools join the catalogue as their servers connect.
     None,
     /// Until the required servers have connected or failed.
     Required,
-    /// Until all have connected or failed, but no longer than this.
+    /// Until all have connected or failed, but at most this long.
     UpTo(Duration),
     /// Until all have connected or failed: each has its own time limit.
     #[default]
     All,
 }
 
-/// How servers came up.
+/// The outcome of starting servers.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Startup {
     /// The servers that are connected.
     pub connected: Vec<ServerName>,
-    /// Those that are not, and why. They may be tried again in the background: see their state.
+    /// The servers that are not, and the errors. They may be tried again in the background: see their state.
     pub errors: Vec<(ServerName, ManagerError)>,
-    /// Those that were not waited for any longer.
+    /// The servers that were still starting when the wait ended.
     pub pending: Vec<ServerName>,
 }
 
-/// What a new configuration changed.
+/// The changes of a new configuration.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Applied {
-    /// Servers that go on as they were, under their new settings.
+    /// Servers that continue under their new settings.
     pub kept: Vec<ServerName>,
     /// Servers whose endpoint changed, which are reconnected.
     pub restarted: Vec<ServerName>,
-    /// Servers that are new.
+    /// New servers.
     pub started: Vec<ServerName>,
-    /// Servers that are gone.
+    /// Removed servers.
     pub stopped: Vec<ServerName>,
 }
 
-/// What became of one configuration.
+/// The effect of one configuration.
 #[derive(Clone, Copy, PartialEq)]
 enum Adopted {
     Kept,
@@ -74,12 +74,11 @@ enum Adopted {
 }
 
 impl Manager {
-    /// Takes these servers in and connects them, all at once within the limits on starts, and
-    /// waits for them as `wait` says. One failure never affects the others.
+    /// Adds these servers and connects them, all at once within the limits on starts, and waits for them according to
+    /// `wait`. One failure never affects the others.
     ///
-    /// A server that is there already keeps its connection if that serves its new configuration as
-    /// well. Servers that are switched off, or start when they are needed, are taken in but not
-    /// connected.
+    /// A known server keeps its connection if that serves its new configuration as well. Servers that are disabled, or
+    /// start on demand, are added but not connected.
     pub async fn connect_all(
         &self,
         configs: impl IntoIterator<Item = ServerConfig>,
@@ -107,21 +106,21 @@ impl Manager {
                 None => startup.pending.push(name),
                 Some(Err(error)) => startup.errors.push((name, error)),
                 Some(Ok(())) if handle.state().is_connected() => startup.connected.push(name),
-                // It rests, or is switched off.
+                // It is idle or disabled.
                 Some(Ok(())) => {}
             }
         }
         startup
     }
 
-    /// Makes these the servers there are: new ones are started, those that are gone stopped, those
-    /// that are reached in another way restarted. The others do not notice.
+    /// Replaces the set of servers: new ones are started, missing ones stopped, those with another endpoint restarted.
+    /// The others are unaffected.
     ///
-    /// Returns when what had to be stopped is gone; it does not wait for what is started.
+    /// Returns when the stopped servers have ended; it does not wait for the started ones.
     ///
     /// # Errors
     ///
-    /// [`ManagerError::ShutDown`] if the manager is.
+    /// [`ManagerError::ShutDown`] if the manager was shut down.
     pub async fn apply(
         &self,
         configs: impl IntoIterator<Item = ServerConfig>,
@@ -146,11 +145,11 @@ impl Manager {
         Ok(applied)
     }
 
-    /// Adds a server, if it is not there yet, and connects it, whatever its state was.
+    /// Adds a server, if it is not known yet, and connects it, whatever its state was.
     ///
     /// # Errors
     ///
-    /// Why it is not connected. It may be tried again in the background: see its state.
+    /// The reason why it is not connected. It may be tried again in the background: see its state.
     pub async fn connect_one(&self, config: ServerConfig) -> Result<(), ManagerError> {
         let (handle, _) = self.adopt(config).await?;
         match handle.state() {
@@ -162,8 +161,8 @@ impl Manager {
         }
     }
 
-    /// Reconnects a server, now and with all its attempts: one that failed or was closed, that
-    /// waits for authorization or its next try, or that does not behave.
+    /// Reconnects a server, immediately and with all its attempts: a server that failed or was closed, that waits for
+    /// authorization or its next attempt, or that misbehaves.
     ///
     /// # Errors
     ///
@@ -172,9 +171,8 @@ impl Manager {
         retry(&*self.shared().handle(server)?).await
     }
 
-    /// Closes a server's connection, and ends all tries to make one. The server stays, switched
-    /// off, until [`retry`](Self::retry) or [`connect_one`](Self::connect_one). Returns when its
-    /// process is gone.
+    /// Closes a server's connection, and ends all attempts to make one. The server stays, disabled, until
+    /// [`retry`](Self::retry) or [`connect_one`](Self::connect_one). Returns when its process has ended.
     ///
     /// # Errors
     ///
@@ -186,8 +184,7 @@ impl Manager {
             .await
     }
 
-    /// Closes all servers' connections, all at the same time, as [`close_one`](Self::close_one)
-    /// does one's.
+    /// Closes all servers' connections, all at the same time, like [`close_one`](Self::close_one).
     pub async fn close_all(&self) {
         let mut closing = JoinSet::new();
         for handle in self.shared().handles() {
@@ -196,11 +193,11 @@ impl Manager {
         while closing.join_next().await.is_some() {}
     }
 
-    /// Finds out whether a server can be connected and what it offers, without taking it in.
+    /// Tests whether a server can be connected and returns its listing, without adding it.
     ///
     /// # Errors
     ///
-    /// Why it cannot.
+    /// The reason why it cannot be connected.
     pub async fn test_connection(
         &self,
         config: ServerConfig,
@@ -219,8 +216,7 @@ impl Manager {
         listing.ok_or(ManagerError::ShutDown)
     }
 
-    /// Ends a server and forgets it. `false` if there is none of this name. Returns when its
-    /// process is gone.
+    /// Ends a server and removes it. `false` if there is none of this name. Returns when its process has ended.
     pub async fn remove(&self, server: &str) -> bool {
         let handle = self.shared().servers.lock().remove(server);
         self.shared().outdate();
@@ -229,18 +225,18 @@ impl Manager {
         found
     }
 
-    /// Waits until a server is connected, starting it if it rests.
+    /// Waits until a server is connected, starting it if it is idle.
     ///
     /// # Errors
     ///
-    /// Why it is not, or not yet.
+    /// The reason why it is not connected, or not yet.
     pub async fn ready(&self, server: &ServerName) -> Result<(), ManagerError> {
         let handle = self.shared().handle(server.as_str())?;
         let _in_use = handle.usage.call();
         handle.ready(self.connect_timeout(&handle)).await.map(drop)
     }
 
-    /// Takes a server in for as long as the returned value lives.
+    /// Adds a server for the lifetime of the returned value.
     pub(crate) async fn take_in(&self, config: ServerConfig) -> Result<InUse, ManagerError> {
         loop {
             let (handle, _) = self.adopt(config.clone()).await?;
@@ -266,7 +262,7 @@ impl Manager {
         true
     }
 
-    /// Takes servers out, which are still to be ended.
+    /// Takes out servers that are still to be ended.
     fn take_out(&self, which: impl Fn(&ServerHandle) -> bool) -> Vec<Arc<ServerHandle>> {
         let mut servers = self.shared().servers.lock();
         let names = servers.values().filter(|handle| which(handle));
@@ -279,7 +275,7 @@ impl Manager {
         self.shared().servers.lock().is_empty()
     }
 
-    /// Takes a server in, or changes one that is there.
+    /// Adds a server, or changes a known one.
     async fn adopt(
         &self,
         config: ServerConfig,
@@ -311,7 +307,7 @@ impl Manager {
         Ok((there, adopted))
     }
 
-    /// Begins to look after a new server.
+    /// Starts the supervisor of a new server.
     fn open(&self, config: Arc<ServerConfig>) -> Arc<ServerHandle> {
         let shared = self.shared();
         let mut hasher = DefaultHasher::new();
@@ -372,7 +368,7 @@ async fn retry(handle: &ServerHandle) -> Result<(), ManagerError> {
     handle.settled().await
 }
 
-/// What `work` brings within `limit`; what it brings at once even if that is nothing.
+/// The result of `work` within `limit`; an immediate result even if the limit is zero.
 async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
     match limit {
         Duration::MAX => Some(work.await),

@@ -1,4 +1,4 @@
-//! What all servers of a manager share.
+//! The state that all servers of a manager share.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::limits::ManagerLimits;
 use crate::resource_cache::ResourceCache;
 use crate::server::handle::ServerHandle;
 
-/// The middle of it all.
+/// The shared state of a manager.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) limits: ManagerLimits,
@@ -27,7 +27,7 @@ pub(crate) struct Shared {
     pub(crate) answers: Arc<Answers>,
     pub(crate) events: broadcast::Sender<ManagerEvent>,
     pub(crate) cache: Arc<ResourceCache>,
-    /// What servers offered when they were last seen.
+    /// The last known listings of servers.
     pub(crate) known: BTreeMap<ServerName, Arc<Listing>>,
     pub(crate) servers: Mutex<BTreeMap<ServerName, Arc<ServerHandle>>>,
     pub(crate) stdio_gate: Arc<Semaphore>,
@@ -42,7 +42,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// The time on the clock that all pure parts go by.
+    /// The time on the clock used by all pure parts.
     pub(crate) fn now(&self) -> Duration {
         self.origin.elapsed()
     }
@@ -56,7 +56,7 @@ impl Shared {
         let _ = self.events.send(event);
     }
 
-    /// Whose turn it is to start.
+    /// The semaphore for starts of such servers.
     pub(crate) fn gate(&self, endpoint: &Endpoint) -> Arc<Semaphore> {
         Arc::clone(match endpoint {
             Endpoint::Stdio(_) => &self.stdio_gate,
@@ -82,12 +82,12 @@ impl Shared {
             })
     }
 
-    /// Everything kept of a server's answers may be wrong.
+    /// Drops everything cached from a server, which may be outdated.
     pub(crate) fn forget(&self, server: &ServerName) {
         self.cache.invalidate_server(server);
     }
 
-    /// A server offers something else now.
+    /// Sets a server's new listing.
     pub(crate) fn offer(&self, handle: &ServerHandle, listing: Option<Arc<Listing>>) {
         *handle.listing.lock() = listing;
         self.outdate();
@@ -99,7 +99,7 @@ impl Shared {
         self.bell.notify_one();
     }
 
-    /// The newest catalogue, rebuilt as a whole if a server's offer changed since.
+    /// The newest catalogue, rebuilt as a whole if a server's listing has changed since.
     pub(crate) fn catalog(&self) -> Arc<Catalog> {
         let mut current = self.catalog.lock();
         if !self.stale.swap(false, Ordering::SeqCst) {
@@ -123,7 +123,7 @@ impl Shared {
         next
     }
 
-    /// Brings the catalogue up to date in the background, once for servers that change together.
+    /// Updates the catalogue in the background, once for servers that change together.
     pub(crate) async fn publish(self: Arc<Self>) {
         loop {
             self.bell.notified().await;

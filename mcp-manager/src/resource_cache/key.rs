@@ -1,4 +1,4 @@
-//! What a resource is kept under.
+//! The keys of cached resources.
 
 use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher, RandomState};
 
@@ -12,7 +12,7 @@ pub(super) struct Key {
     uri: Box<str>,
 }
 
-/// Takes the hash that a key already has.
+/// Uses the hash that a key already has.
 pub(super) type Hashed = BuildHasherDefault<Same>;
 
 #[derive(Default)]
@@ -22,7 +22,7 @@ pub(super) struct Same(u64);
 pub(super) fn hash(server: &ServerName, uri: &str, hasher: &RandomState) -> u64 {
     let mut state = hasher.build_hasher();
     state.write(server.as_str().as_bytes());
-    // In no server's name.
+    // A byte that occurs in no server's name.
     state.write_u8(0);
     state.write(uri.as_bytes());
     state.finish()

@@ -1,8 +1,8 @@
-//! How much is kept, and for how long.
+//! The limits of the resource cache.
 
 use std::time::Duration;
 
-/// How much a [`ResourceCache`](crate::ResourceCache) keeps, and for how long.
+/// The limits of a [`ResourceCache`](crate::ResourceCache), in size and time.
 #[derive(Clone, Debug)]
 pub struct ResourceCacheLimits {
     pub(super) entries: usize,
@@ -24,7 +24,7 @@ impl Default for ResourceCacheLimits {
 }
 
 impl ResourceCacheLimits {
-    /// The maximum number of resources; 0 keeps nothing.
+    /// The maximum number of resources; 0 disables the cache.
     #[must_use]
     pub fn with_entries(mut self, entries: usize) -> Self {
         self.entries = entries;
@@ -38,7 +38,7 @@ impl ResourceCacheLimits {
         self
     }
 
-    /// How long a resource stays fresh whose server does not say; zero: for ever.
+    /// The TTL of a resource whose server sends none; zero means forever.
     #[must_use]
     pub fn with_ttl(mut self, ttl: Duration) -> Self {
         self.ttl = ttl;

@@ -1,4 +1,4 @@
-//! Reads that find nothing kept: one fetches, the others wait for it.
+//! Cache misses: one caller fetches, the others wait for it.
 
 use std::error::Error;
 use std::fmt;
@@ -14,29 +14,29 @@ use super::ResourceCache;
 use super::key::Key;
 use super::shard::Flight;
 
-/// The beginning of a read, to be handed in with what it brings.
+/// The start of a read, passed to [`put`](ResourceCache::put) with the result.
 #[derive(Clone, Debug)]
 pub struct Ticket {
     pub(super) key: Key,
     pub(super) generation: u64,
 }
 
-/// Why a resource could not be had.
+/// The reason why a resource could not be read.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReadThroughError<E> {
-    /// The fetch failed, possibly one that another caller had started.
+    /// The fetch failed, possibly one started by another caller.
     Fetch(Arc<E>),
-    /// The caller's time ran out.
+    /// The caller's time limit expired.
     TimedOut {
-        /// How long that was.
+        /// The time limit.
         limit: Duration,
     },
 }
 
 type Fetched<E> = Result<Arc<ReadResourceResult>, Arc<E>>;
 
-/// A place in a read under way. The last one to leave clears it away.
+/// A caller's part in a fetch in flight. The last one to leave removes the fetch.
 struct Seat<'a, E: Send + Sync + 'static> {
     cache: &'a ResourceCache,
     ticket: Ticket,
@@ -44,15 +44,15 @@ struct Seat<'a, E: Send + Sync + 'static> {
 }
 
 impl ResourceCache {
-    /// What is kept of a resource, or else what `fetch` brings, which is then kept.
+    /// Returns the cached resource, or otherwise the result of `fetch`, which is then cached.
     ///
-    /// However many ask for the same resource at once, one fetches and all get what it brings, or
-    /// why it failed. If the one that fetches is dropped or out of time, the next one fetches. A
-    /// caller that comes after an invalidation does not join a fetch that began before it.
+    /// Concurrent callers for the same resource share one fetch and all get its result or its error. If the fetching
+    /// caller is dropped or times out, the next one fetches. A caller that arrives after an invalidation does not join
+    /// a fetch that started before it.
     ///
     /// # Errors
     ///
-    /// If the fetch failed, or took longer than `limit`, the caller's own.
+    /// If the fetch failed, or exceeded `limit`, which is the caller's own.
     pub async fn read_through<E, F>(
         &self,
         server: &ServerName,
@@ -82,7 +82,7 @@ impl ResourceCache {
 }
 
 impl<'a, E: Send + Sync + 'static> Seat<'a, E> {
-    /// Joins the read under way, or begins one.
+    /// Joins the fetch in flight, or starts one.
     fn take(cache: &'a ResourceCache, server: &ServerName, uri: &str) -> Self {
         let key = Key::new(server, uri, &cache.hasher);
         let mut shard = cache.shard(key.hash).lock();
@@ -115,7 +115,7 @@ impl<E: Send + Sync + 'static> Drop for Seat<'_, E> {
         let ours = flight.is_some_and(|flight| {
             std::ptr::addr_eq(Arc::as_ptr(&flight.cell), Arc::as_ptr(&self.cell))
         });
-        // The table's and ours: no other caller waits, and none can join under the lock.
+        // The table's reference and ours: no other caller waits, and none can join under the lock.
         if ours && (self.cell.initialized() || Arc::strong_count(&self.cell) == 2) {
             shard.flights.remove(&self.ticket.key);
         }

@@ -1,4 +1,4 @@
-//! A part of the cache: an exact LRU, and the reads under way.
+//! A shard of the cache: an exact LRU, and the fetches in flight.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -11,38 +11,38 @@ use mcp_jsonrpc::model::ReadResourceResult;
 
 use super::key::{Hashed, Key};
 
-/// A part of the cache.
+/// A shard of the cache.
 pub(super) struct Shard {
-    /// By hash: should two keys ever share one, the newer takes the place of the older.
+    /// By hash: if two keys share one, the newer entry replaces the older.
     entries: LruCache<u64, Kept, Hashed>,
-    /// Counts the invalidations.
+    /// The number of invalidations.
     pub(super) generation: u64,
-    /// Reads under way that others may join; the caller knows of which type.
+    /// Fetches in flight that others may join; the caller knows their type.
     pub(super) flights: HashMap<Key, Flight, Hashed>,
 }
 
-/// A read under way.
+/// A fetch in flight.
 pub(super) struct Flight {
     pub(super) generation: u64,
     pub(super) cell: Arc<dyn Any + Send + Sync>,
 }
 
-/// A resource that is kept.
+/// A cached resource.
 pub(super) struct Kept {
     pub(super) key: Key,
     pub(super) result: Arc<ReadResourceResult>,
-    /// `None`: never.
+    /// `None` means never.
     pub(super) expires: Option<Instant>,
     pub(super) size: usize,
 }
 
-/// There was an invalidation since.
+/// The entry was invalidated in the meantime.
 pub(super) struct Invalidated;
 
 impl Default for Shard {
     fn default() -> Self {
         Self {
-            // The caps are the cache's.
+            // The limits are enforced by the whole cache.
             entries: LruCache::unbounded_with_hasher(Hashed::default()),
             generation: 0,
             flights: HashMap::default(),
@@ -63,7 +63,7 @@ impl Shard {
         (fresh && kept.key.is(server, uri)).then(|| Arc::clone(&kept.result))
     }
 
-    /// Takes out what is kept under `key`; how large it was.
+    /// Removes the entry of `key` and returns its size.
     pub(super) fn remove(
         &mut self,
         key: &Key,
@@ -73,7 +73,7 @@ impl Shard {
         Ok(self.entries.pop(&key.hash).map(|kept| kept.size))
     }
 
-    /// Keeps something for which there is room; how large what it replaced was.
+    /// Inserts an entry for which there is room; returns the size of the replaced one.
     pub(super) fn put(
         &mut self,
         kept: Kept,
@@ -89,7 +89,7 @@ impl Shard {
             .ok_or(Invalidated)
     }
 
-    /// Pushes out what was unused for longest; how large it was.
+    /// Evicts the least recently used entry and returns its size.
     pub(super) fn pop_oldest(&mut self) -> Option<usize> {
         self.entries.pop_lru().map(|(_, kept)| kept.size)
     }

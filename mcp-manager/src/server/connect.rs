@@ -1,4 +1,4 @@
-//! One try to connect a server, from its turn to its first lists.
+//! One attempt to connect a server, from its turn to its first lists.
 
 use std::sync::Arc;
 
@@ -17,22 +17,22 @@ use crate::server::list_refresh::{ListKind, Offer};
 use crate::server::lists::{self, Outcomes};
 use crate::server::signal::Signals;
 
-/// A connection that has just been made.
+/// A new connection.
 pub(crate) struct Fresh {
     pub(crate) client: Client,
     pub(crate) lists: Outcomes,
-    /// How many changes of the tool list were announced before it was requested.
+    /// The number of announced changes of the tool list before it was requested.
     pub(crate) seen: u64,
 }
 
-/// Why there is none.
+/// The reason why there is no connection.
 pub(crate) struct Refused {
     pub(crate) refusal: Refusal,
     pub(crate) trouble: Trouble,
 }
 
-/// Connects, and asks for the lists there are. It counts among the starts that are under way until
-/// that is done, or its time is up. Dropping the future leaves nothing behind.
+/// Connects, and requests the server's lists. It counts as a start in progress until that is done, or its time has
+/// expired. Dropping the future leaves nothing behind.
 pub(crate) async fn connect(
     shared: Arc<Shared>,
     handle: Arc<ServerHandle>,
@@ -118,7 +118,7 @@ pub(crate) fn builder(shared: &Shared, handle: &ServerHandle) -> Result<ClientBu
     Ok(builder.name(handle.name.as_str()).limits(limits))
 }
 
-/// Whether another try may help.
+/// Whether another attempt may help.
 fn judge(error: &ConnectError) -> Refusal {
     match error {
         ConnectError::Unauthorized { .. } => Refusal::Auth,
@@ -147,14 +147,14 @@ fn judge_transport(error: &TransportError) -> Refusal {
     }
 }
 
-/// Listens for changes of a server's lists where that has to be asked for; ends with this.
+/// Subscribes to changes of a server's lists where that is required; ends when dropped.
 #[derive(Debug)]
 pub(crate) struct Listening(AbortHandle);
 
 impl Listening {
-    /// Servers up to 2025-11-25 tell unasked. That a server refuses or loses the subscription says
-    /// nothing about its calls: that is reported, and its lists are asked for at once, which shows
-    /// whether we are still authorized, and now and again from then on.
+    /// Servers up to 2025-11-25 announce changes unsolicited. A rejected or lost subscription implies nothing about the
+    /// server's calls: it is reported, and the lists are requested at once, which shows whether we are still
+    /// authorized, and periodically from then on.
     pub(crate) fn begin(
         client: &Client,
         signals: &Arc<Signals>,
@@ -181,7 +181,7 @@ impl Listening {
                     // Between the first lists and now something may have changed.
                     signals.changed(&ListKind::ALL);
                     while let Some(event) = subscription.next().await {
-                        // All others came to the client's own handler, too.
+                        // All other events reached the client's own handler, too.
                         if event == mcp_client::ClientEvent::Gap {
                             signals.client_event(event);
                         }
@@ -190,7 +190,7 @@ impl Listening {
                 }
                 Err(error) => Some(error_chain(&error)),
             };
-            // The end of the connection is reported by itself.
+            // The end of the connection is reported separately.
             signals.silent(connection, error.filter(|_| client.is_alive()));
         });
         Some(Self(task.abort_handle()))

@@ -1,4 +1,4 @@
-//! What everybody who deals with one server shares: callers, the manager and its supervisor.
+//! The state of one server that callers, the manager and the supervisor share.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,12 +25,12 @@ pub(crate) struct ServerHandle {
     pub(crate) commands: mpsc::Sender<Command>,
     pub(crate) signals: Arc<Signals>,
     pub(crate) usage: Arc<Usage>,
-    /// The way in for calls.
+    /// The queue of calls.
     pub(crate) queue: Arc<CallQueue>,
     pub(crate) config: Mutex<Arc<ServerConfig>>,
-    /// The transport that worked last, where that was found out by trying.
+    /// The transport that worked last, where it was detected.
     pub(crate) last_kind: Mutex<RemoteKind>,
-    /// What it offers; nothing while it is disabled or failed.
+    /// Its listing; `None` while it is disabled or failed.
     pub(crate) listing: Mutex<Option<Arc<Listing>>>,
     /// Ends with the programs that had to be killed.
     pub(crate) supervisor: Mutex<Option<JoinHandle<Vec<String>>>>,
@@ -41,21 +41,21 @@ pub(crate) struct ServerHandle {
 pub(crate) struct Live {
     pub(crate) state: ServerState,
     pub(crate) client: Option<Client>,
-    /// What went wrong last, until it works again.
+    /// The last error, until it works again.
     pub(crate) error: Option<Trouble>,
-    /// How many announced changes of the tool list were there when it was last requested.
+    /// The number of announced changes of the tool list when it was last requested.
     pub(crate) listed: u64,
 }
 
 impl Live {
-    /// Whether the server announced a change of its tool list since that was last requested.
+    /// Whether the server has announced a change of its tool list since the last request.
     pub(crate) fn is_outdated(&self) -> bool {
         let client = self.client.as_ref();
         client.is_some_and(|client| client.is_alive() && client.tool_list_changes() > self.listed)
     }
 }
 
-/// A command to a supervisor. `done` is notified once it is carried out.
+/// A command to a supervisor. `done` is notified once it is executed.
 #[derive(Debug)]
 pub(crate) enum Command {
     /// A caller needs the server.
@@ -70,13 +70,13 @@ pub(crate) enum Command {
         config: Arc<ServerConfig>,
         done: oneshot::Sender<()>,
     },
-    /// Request all lists; done once they are received or have failed.
+    /// Requests all lists; done once they are received or have failed.
     Refresh {
         done: oneshot::Sender<()>,
     },
-    /// Request the tool list now: a caller waits for it.
+    /// Requests the tool list now: a caller waits for it.
     ListTools,
-    /// Stop for good, and end.
+    /// Stops permanently.
     Quit,
 }
 
@@ -93,7 +93,7 @@ impl ServerHandle {
         self.live.borrow().client.clone()
     }
 
-    /// A tool, as the server listed it last.
+    /// A tool, as last listed by the server.
     pub(crate) fn tool(&self, name: &str) -> Option<Arc<Entry>> {
         let listing = self.listing.lock();
         let tools = listing.as_ref()?.tools();
@@ -103,7 +103,7 @@ impl ServerHandle {
         tools.get(at).cloned()
     }
 
-    /// Has the supervisor do something, and waits until it is done.
+    /// Sends the supervisor a command, and waits until it is done.
     pub(crate) async fn order(
         &self,
         command: impl FnOnce(oneshot::Sender<()>) -> Command,
@@ -114,8 +114,7 @@ impl ServerHandle {
         is_done.await.map_err(|_| ManagerError::ShutDown)
     }
 
-    /// The way to the server: at once if it is connected, else when it is, within `limit`. Starts
-    /// a server that rests.
+    /// The connection to the server, as soon as it is connected, within `limit`. Starts an idle server.
     pub(crate) async fn ready(&self, limit: Duration) -> Result<Client, ManagerError> {
         let mut live = self.live.subscribe();
         let (began, mut asked) = (Instant::now(), false);
@@ -123,7 +122,7 @@ impl ServerHandle {
             let now = live.borrow_and_update().clone();
             match now.state {
                 ServerState::Connected | ServerState::Degraded => {
-                    // One that has just died will be noticed by its supervisor, too.
+                    // The supervisor will also notice one that has just died.
                     if let Some(client) = now.client.filter(Client::is_alive) {
                         return Ok(client);
                     }
@@ -144,7 +143,7 @@ impl ServerHandle {
         }
     }
 
-    /// Waits until no announced change of the tool list is left to be seen to.
+    /// Waits until no announced change of the tool list is left to be fetched.
     pub(crate) async fn fresh(&self) {
         let mut live = self.live.subscribe();
         while live.borrow_and_update().is_outdated() {
@@ -156,8 +155,7 @@ impl ServerHandle {
         }
     }
 
-    /// Waits until connecting has worked or failed for once; `Ok` if there is nothing to complain
-    /// of.
+    /// Waits until connecting has worked or failed once; `Ok` if there is no error to report.
     pub(crate) async fn settled(&self) -> Result<(), ManagerError> {
         let mut live = self.live.subscribe();
         let waiting =
@@ -196,7 +194,7 @@ impl ServerHandle {
     }
 }
 
-/// Who uses a server.
+/// The uses of a server.
 #[derive(Debug)]
 pub(crate) struct Usage {
     calls: AtomicUsize,
@@ -204,7 +202,7 @@ pub(crate) struct Usage {
     last: Mutex<Instant>,
 }
 
-/// Marks a server as in use while it lives.
+/// Marks a server as in use during its lifetime.
 #[derive(Debug)]
 pub(crate) struct InUse {
     usage: Arc<Usage>,
@@ -244,7 +242,7 @@ impl Usage {
         self.leases.load(Ordering::SeqCst) > 0
     }
 
-    /// Counts as a use just now.
+    /// Counts as a use at this moment.
     pub(crate) fn touch(&self) {
         *self.last.lock() = Instant::now();
     }

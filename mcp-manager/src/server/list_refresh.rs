@@ -1,15 +1,15 @@
-//! When a server's lists are asked for again: pure, time is passed in.
+//! The schedule of requests for a server's lists. Pure: time is passed in.
 
 use std::time::Duration;
 
 use crate::limits::ManagerLimits;
 
-/// A list of a server's.
+/// A list of a server.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum ListKind {
     Tools,
     Prompts,
-    /// With their templates.
+    /// Resources, with their templates.
     Resources,
 }
 
@@ -17,7 +17,7 @@ impl ListKind {
     pub(crate) const ALL: [Self; 3] = [Self::Tools, Self::Prompts, Self::Resources];
 }
 
-/// What a server says about its lists.
+/// A server's declaration about a list.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) enum Offer {
     /// It has no such list.
@@ -39,7 +39,7 @@ pub(crate) struct ListRefresh {
     back_off: Duration,
 }
 
-/// The number of requests in a row that are made as soon as the pause allows; then the pause grows.
+/// The number of consecutive requests made as soon as the pause allows; then the pause grows.
 const MAX_PROMPT_REQUESTS: u32 = 3;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,10 +47,10 @@ struct Clock {
     offer: Offer,
     due: Option<Duration>,
     asked: Option<Duration>,
-    /// How often in a row it was asked for hardly later than the pause allowed.
+    /// The number of consecutive requests made as soon as the pause allowed.
     hurried: u32,
     under_way: bool,
-    /// It changed since it was asked for.
+    /// Whether it has changed since it was requested.
     changed: bool,
 }
 
@@ -65,7 +65,7 @@ impl ListRefresh {
         }
     }
 
-    /// A new connection, on which nothing was asked for yet.
+    /// A new connection, on which nothing was requested yet.
     pub(crate) fn begin(&mut self, offer: impl Fn(ListKind) -> Offer) {
         self.clocks = ListKind::ALL.map(|kind| Clock {
             offer: offer(kind),
@@ -96,8 +96,8 @@ impl ListRefresh {
         }
     }
 
-    /// A list changed, and a caller waits for it: it is due at once, regardless of the pause. Returns
-    /// whether there is such a list.
+    /// A list changed, and a caller waits for it: it is due at once, regardless of the pause. Returns whether there is
+    /// such a list.
     pub(crate) fn wanted(&mut self, kind: ListKind, now: Duration) -> bool {
         let Some(clock) = self.clock(kind) else {
             return false;
@@ -110,7 +110,7 @@ impl ListRefresh {
         true
     }
 
-    /// The lists to ask for now. Tell with [`done`](Self::done) what became of each.
+    /// The lists to request now. Report the outcome of each with [`done`](Self::done).
     pub(crate) fn take_due(&mut self, now: Duration) -> Vec<ListKind> {
         let pauses = self.pauses();
         let mut due = Vec::new();
@@ -125,7 +125,7 @@ impl ListRefresh {
         due
     }
 
-    /// All lists there are, to be asked for now.
+    /// All lists, to be requested now.
     pub(crate) fn take_all(&mut self, now: Duration) -> Vec<ListKind> {
         let pauses = self.pauses();
         let mut all = Vec::new();
@@ -138,7 +138,7 @@ impl ListRefresh {
         all
     }
 
-    /// A list came, with the time it says it stays fresh, or failed.
+    /// A list arrived, with its TTL, or failed.
     pub(crate) fn done(
         &mut self,
         kind: ListKind,
@@ -162,12 +162,12 @@ impl ListRefresh {
         }
     }
 
-    /// When the next list is due.
+    /// The time the next list is due.
     pub(crate) fn due(&self) -> Option<Duration> {
         self.clocks.iter().filter_map(|clock| clock.due).min()
     }
 
-    /// The shortest and the longest pause between two lists, however many changes are announced.
+    /// The minimum and the maximum pause between two requests for a list, however many changes are announced.
     fn pauses(&self) -> (Duration, Duration) {
         (self.pause, self.pause.max(self.back_off))
     }
@@ -198,13 +198,13 @@ impl Clock {
         };
     }
 
-    /// The pause after the last time: it doubles where changes never end.
+    /// The pause after the last request: it doubles where changes never end.
     fn pause(&self, (shortest, longest): (Duration, Duration)) -> Duration {
         let doublings = self.hurried.saturating_sub(MAX_PROMPT_REQUESTS).min(20);
         shortest.saturating_mul(1 << doublings).min(longest)
     }
 
-    /// As soon as the pause since the last time allows.
+    /// As soon as the pause since the last request allows.
     fn hurry(&mut self, now: Duration, pauses: (Duration, Duration)) {
         let pause = self.pause(pauses);
         let at = self
@@ -285,7 +285,7 @@ mod tests {
             .collect();
         assert_eq!(gaps, [1, 1, 1, 1, 2, 4, 8, 16, 30, 30, 30]);
 
-        // Once it has calmed down, it is asked at once again.
+        // Once changes have stopped for a while, it is requested at once again.
         let calm = *asked.last().unwrap() + SECOND * 61;
         fresh.done(ListKind::Tools, Ok(None), calm);
         fresh.changed(ListKind::Tools, calm);

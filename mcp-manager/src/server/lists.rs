@@ -1,4 +1,4 @@
-//! Asking a server what it offers.
+//! Requests for a server's lists.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use mcp_jsonrpc::model::{
 use crate::catalog::{ItemKind, ListProblem, Listing};
 use crate::server::list_refresh::{ListKind, Offer};
 
-/// One list, as it came.
+/// One list, as received.
 pub(crate) struct Found {
     list: List,
     problems: Vec<ListProblem>,
-    /// How long it says it stays fresh.
+    /// Its TTL.
     pub(crate) ttl: Option<Duration>,
 }
 
@@ -26,10 +26,10 @@ enum List {
     Resources(Vec<Resource>, Vec<ResourceTemplate>),
 }
 
-/// What became of each list that was asked for.
+/// The outcome of each requested list.
 pub(crate) type Outcomes = Vec<(ListKind, Result<Found, CallError>)>;
 
-/// Which lists a server has.
+/// Whether a server has a list, and announces its changes.
 pub(crate) fn offer(can: &ServerCapabilities, kind: ListKind) -> Offer {
     let announced = |list: &ListCapability| list.list_changed;
     let announced = match kind {
@@ -44,7 +44,7 @@ pub(crate) fn offer(can: &ServerCapabilities, kind: ListKind) -> Offer {
     }
 }
 
-/// Asks for these lists, one after the other: a server is not burdened more than by one call.
+/// Requests these lists, one after the other: a server is not burdened more than by one call.
 pub(crate) async fn fetch(client: &Client, kinds: Vec<ListKind>, limit: Duration) -> Outcomes {
     let client = client.with(
         CallOptions::default()
@@ -86,7 +86,7 @@ async fn fetch_one(client: &Client, kind: ListKind) -> Result<Found, CallError> 
     })
 }
 
-/// Many servers declare a list and then do not know the method: they have nothing to list.
+/// Many servers declare a list and then do not know the method: their list is empty.
 fn take<T>(
     kind: ItemKind,
     listed: Result<Listed<T>, CallError>,
@@ -119,7 +119,7 @@ fn is_unknown_method(error: &CallError) -> bool {
 }
 
 impl Found {
-    /// `listing`, with this list in place of the one it had.
+    /// `listing`, with this list in place of its previous one.
     pub(crate) fn put_into(self, listing: Listing, policy: &ToolSettings) -> Listing {
         let listing = match self.list {
             List::Tools(tools) => listing.with_tools(tools, policy),

@@ -1,13 +1,13 @@
-//! When to try again: how often, after how long, and never too often.
+//! The schedule of attempts to reconnect: how many, after which delays, and within which budget.
 //!
-//! Pure: time is passed in, as the time since some fixed moment, and chance comes from a seed.
+//! Pure: time is passed in, as the time since some fixed moment, and randomness comes from a seed.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use crate::limits::settings;
 
-/// How a server that was lost, or could not be reached, is tried again.
+/// The policy for reconnecting a server that was lost, or could not be reached.
 ///
 /// ```
 /// use std::time::Duration;
@@ -30,21 +30,20 @@ pub struct RetryPolicy {
 
 settings! {
     of RetryPolicy;
-    /// How many tries in a row a server gets before it counts as failed. Default: 5.
+    /// The number of consecutive attempts before a server counts as failed. Default: 5.
     tries / with_tries: u32;
-    /// The longest possible wait before the first try; it doubles from there. The wait itself is
-    /// drawn between nothing and that, so that servers lost together do not return together.
-    /// Default: 1 s.
+    /// The maximum delay before the first attempt; it doubles from there. The actual delay is random between zero and
+    /// that, so that servers lost together do not return together. Default: 1 s.
     first_wait / with_first_wait: Duration;
-    /// Where the doubling stops. Default: 30 s.
+    /// The maximum delay. Default: 30 s.
     longest_wait / with_longest_wait: Duration;
     /// How long a connection must last to reset the count of attempts. Default: 60 s.
     healthy_after / with_healthy_after: Duration;
     /// The window of the budget. Default: 10 min.
     window / with_window: Duration;
-    /// How many tries may begin in any one window; further ones wait. Default: 20.
+    /// The maximum number of attempts within any window; further ones wait. Default: 20.
     window_tries / with_window_tries: usize;
-    /// The longest wait that a server may ask for (`Retry-After`). Default: 1 h.
+    /// The maximum delay that a server may request (`Retry-After`). Default: 1 h.
     longest_retry_after / with_longest_retry_after: Duration;
 }
 
@@ -62,22 +61,22 @@ impl Default for RetryPolicy {
     }
 }
 
-/// A try to come.
+/// A scheduled attempt.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Try {
-    /// The first is 1.
+    /// The number of the attempt, from 1.
     pub(crate) number: u32,
     pub(crate) at: Duration,
 }
 
-/// The tries of one server.
+/// The attempts of one server.
 #[derive(Debug)]
 pub(crate) struct Schedule {
     policy: RetryPolicy,
     random: Random,
-    /// How many there were in a row.
+    /// The number of consecutive attempts.
     tries: u32,
-    /// When the last ones began, as many as the budget allows.
+    /// The start of the last attempts, as many as the budget allows.
     recent: VecDeque<Duration>,
     connected: Option<Duration>,
 }
@@ -97,7 +96,7 @@ impl Schedule {
         &self.policy
     }
 
-    /// The next try; `None` if the server had all it gets.
+    /// The next attempt; `None` if the server has used up all of them.
     pub(crate) fn next(&mut self, now: Duration, retry_after: Option<Duration>) -> Option<Try> {
         if self.tries >= self.policy.tries {
             return None;
@@ -144,7 +143,7 @@ impl Schedule {
     }
 }
 
-/// Numbers that look random and are the same for the same seed.
+/// Pseudo-random numbers that are the same for the same seed.
 #[derive(Debug)]
 struct Random(u64);
 
@@ -157,7 +156,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Anything from nothing to `ceiling`.
+    /// A random value from zero to `ceiling`.
     fn up_to(&mut self, ceiling: Duration) -> Duration {
         let bound = u64::try_from(ceiling.as_nanos()).unwrap_or(u64::MAX - 1);
         Duration::from_nanos(self.next() % (bound + 1))

@@ -14,7 +14,7 @@ use crate::event::{Chatter, ManagerEvent, Verdict};
 use crate::resource_cache::ResourceCache;
 use crate::server::list_refresh::ListKind;
 
-/// One server's signals. Holds no client: a connection's handlers hold it.
+/// The signals of one server. Holds no client, because a connection's handlers hold it.
 #[derive(Debug)]
 pub(crate) struct Signals {
     server: ServerName,
@@ -26,14 +26,14 @@ pub(crate) struct Signals {
     pub(crate) bell: Notify,
 }
 
-/// What the supervisor has not seen yet.
+/// The signals that the supervisor has not seen yet.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
     /// Lists that changed.
     pub(crate) changed: [bool; 3],
-    /// The newest connection that ended, and why.
+    /// The newest connection that ended, and the reason.
     pub(crate) lost: Option<(u64, Option<Arc<TransportError>>)>,
-    /// Changes are no longer announced on this connection.
+    /// The connection on which changes are no longer announced.
     pub(crate) silent: Option<u64>,
 }
 
@@ -76,15 +76,15 @@ impl Signals {
         self.bell.notify_one();
     }
 
-    /// Changes are no longer announced on this connection, for this reason if something failed:
-    /// the lists may be stale already.
+    /// Changes are no longer announced on this connection, for this reason if there was an error: the lists may already
+    /// be stale.
     pub(crate) fn silent(&self, connection: u64, error: Option<String>) {
         self.pending.lock().silent = Some(connection);
         self.changed(&ListKind::ALL);
         if let Some(error) = error {
             tracing::warn!(server = %self.server, %error, "changes are not announced");
             let server = self.server.clone();
-            // Whether anyone listens or not.
+            // There may be no listener.
             let _ = self
                 .events
                 .send(ManagerEvent::SubscriptionEnded { server, error });
@@ -108,7 +108,7 @@ impl Signals {
                 self.changed(&ListKind::ALL);
             }
             ClientEvent::ResourceUpdated { uri } => {
-                // It may be a part of something that is kept.
+                // It may be a part of a cached resource.
                 self.cache.invalidate_server(&self.server);
                 let server = self.server.clone();
                 self.pass_on(ManagerEvent::ResourceUpdated { server, uri });
@@ -136,7 +136,7 @@ impl Signals {
         }
     }
 
-    /// The server says that a list changed.
+    /// The server announces that a list changed.
     fn announced(&self, kind: ListKind, list: ItemKind) {
         self.changed(&[kind]);
         let server = self.server.clone();

@@ -1,4 +1,4 @@
-//! One task per server: turns what happens into the machine's inputs, and does what it says.
+//! The task of each server: it turns events into inputs of the state machine, and carries out its actions.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -21,19 +21,19 @@ use crate::server::lists::{self, Outcomes};
 use crate::server::signal::Pending;
 use crate::server::{Action, Input, ListFailure, Machine, ServerState};
 
-/// How often at most it is looked whether a server is unused.
+/// The minimum interval between checks whether a server is unused.
 const SHORTEST_WAIT: Duration = Duration::from_secs(1);
 
 type Work<T> = Option<Pin<Box<dyn Future<Output = T> + Send>>>;
 
-/// Looks after one server.
+/// Supervises one server.
 pub(crate) struct Supervisor {
     shared: Arc<Shared>,
     handle: Arc<ServerHandle>,
     commands: mpsc::Receiver<Command>,
     machine: Machine,
     list_refresh: ListRefresh,
-    /// Counts the connections.
+    /// The number of connections so far.
     connection: u64,
     client: Option<Client>,
     listening: Option<Listening>,
@@ -41,11 +41,11 @@ pub(crate) struct Supervisor {
     turn: Work<Option<OwnedSemaphorePermit>>,
     connecting: Work<Result<Fresh, Refused>>,
     listing: Work<(Outcomes, u64)>,
-    /// Who waits for lists that are yet to be asked for, and for those under way.
+    /// The callers that wait for lists yet to be requested, and for those in flight.
     awaited: [Vec<oneshot::Sender<()>>; 2],
 }
 
-/// Whether a supervisor goes on.
+/// Whether a supervisor continues.
 #[derive(PartialEq)]
 enum Flow {
     On,
@@ -106,7 +106,7 @@ impl Supervisor {
         self.shared.connector.ended(&self.handle.name).await
     }
 
-    /// Handles what the connection signalled.
+    /// Handles signals of the connection.
     async fn attend(&mut self) {
         let Pending {
             changed,
@@ -159,7 +159,7 @@ impl Supervisor {
         Flow::On
     }
 
-    /// Makes all lists due. Replies at once if there are none to wait for.
+    /// Marks all lists as due. Replies at once if there are none to wait for.
     fn refresh(&mut self, done: oneshot::Sender<()>) {
         let now = self.shared.now();
         for kind in ListKind::ALL {
@@ -174,8 +174,7 @@ impl Supervisor {
         }
     }
 
-    /// Requests the tool list for callers that wait until it was; a server that has none has
-    /// nothing to wait for.
+    /// Requests the tool list for waiting callers; if the server has none, there is nothing to wait for.
     fn list_tools(&mut self) {
         if !self.list_refresh.wanted(ListKind::Tools, self.shared.now()) {
             let client = self.client.as_ref();
@@ -188,7 +187,7 @@ impl Supervisor {
     fn tell_listed(&mut self) {
         let [_, under_way] = &mut self.awaited;
         for done in under_way.drain(..) {
-            // They may have left.
+            // They may have been dropped.
             let _ = done.send(());
         }
     }
@@ -214,7 +213,7 @@ impl Supervisor {
         }
     }
 
-    /// After how long something has to be done.
+    /// The time until the next action.
     fn wait(&self) -> Option<Duration> {
         let connected = self.machine.state().is_connected();
         let idle = connected.then(|| {
@@ -300,12 +299,12 @@ impl Supervisor {
                 self.step(Input::ListFailed(failure), Some(trouble)).await;
             }
         }
-        // Also after a failure: the list was requested, and is requested again in time.
+        // Also after a failure: the list was requested, and will be requested again.
         self.handle.live.send_modify(|live| live.listed = seen);
         self.tell_listed();
     }
 
-    /// Puts the lists that came in place of the old ones; the others stay as they were.
+    /// Replaces lists with those that arrived; the others stay unchanged.
     fn take_lists(&mut self, outcomes: Outcomes) -> Option<(ListFailure, Trouble)> {
         let config = self.handle.config();
         let old = self.handle.listing.lock().clone();
@@ -347,7 +346,7 @@ impl Supervisor {
         }
     }
 
-    /// Feeds the machine and does what it says.
+    /// Passes an input to the state machine and carries out its actions.
     async fn step(&mut self, input: Input, trouble: Option<Trouble>) {
         let before = self.machine.state();
         let actions = self.machine.step(input, self.shared.now());
@@ -370,7 +369,7 @@ impl Supervisor {
         self.queue_up();
     }
 
-    /// Abandons what was in flight for another state.
+    /// Abandons work in flight that belongs to another state.
     fn drop_what_is_over(&mut self, state: ServerState) {
         if state != ServerState::Pending {
             self.turn = None;
@@ -387,7 +386,7 @@ impl Supervisor {
         }
     }
 
-    /// Waits for its turn, if that is what it has to do.
+    /// Waits for its turn to start, if it has to.
     fn queue_up(&mut self) {
         if self.machine.state() == ServerState::Pending && self.turn.is_none() {
             let gate = self.shared.gate(self.handle.config().endpoint());
@@ -466,7 +465,7 @@ impl Supervisor {
     }
 }
 
-/// What work brings, if there is any.
+/// The result of the work, if there is any.
 async fn done<T>(work: &mut Work<T>) -> T {
     let result = poll_fn(|cx| match work {
         Some(work) => work.as_mut().poll(cx),

@@ -1,4 +1,4 @@
-//! The laws of the machine.
+//! The laws of the state machine.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::ServerState::{
 };
 use super::*;
 
-/// Every way from one state into another that there is.
+/// All transitions between states.
 const TABLE: [(ServerState, &[ServerState]); 9] = [
     (Disabled, &[Pending, Idle]),
     (Pending, &[Connecting, Disabled]),
@@ -97,13 +97,13 @@ proptest! {
             let ways = TABLE.iter().find(|(from, _)| *from == before).unwrap().1;
             prop_assert!(before == after || ways.contains(&after), "{before} → {after} by {input:?}");
 
-            // A try is awaited exactly while reconnecting, and never for the past.
+            // An attempt is scheduled exactly while reconnecting, and never in the past.
             prop_assert_eq!(machine.due().is_some(), after == Reconnecting);
             if before != Reconnecting {
                 prop_assert!(machine.due().is_none_or(|due| due >= now));
             }
 
-            // There is one connection at most, and none is forgotten.
+            // There is at most one connection, and none is forgotten.
             let connects = actions.iter().any(|action| matches!(action, Action::Connect { .. }));
             prop_assert_eq!(connects, before == Pending && after == Connecting);
             let closes = actions.contains(&Action::Close);
@@ -115,7 +115,7 @@ proptest! {
         }
     }
 
-    /// However it got there: nothing but a person starts a server that was switched off.
+    /// Whatever happened before: only a person starts a disabled server.
     #[test]
     fn a_server_that_was_stopped_stays_stopped(life in lives(), after in lives()) {
         let mut machine = machine(Idle);

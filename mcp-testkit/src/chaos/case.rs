@@ -6,48 +6,48 @@ use std::time::Duration;
 use super::Check;
 use crate::{Era, Fault, TransportKind};
 
-/// The time-out where the client must notice the fault without it.
+/// The time-out where the client must detect the fault without it.
 const PROMPT: Duration = Duration::from_secs(60);
 
-/// One row of the table: a server, what to do with it, and what must come out.
+/// One row of the table: a server, the client's task, and the expected outcome.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Case {
-    /// `stdio/exit-mid-call`; modern ones begin with `stdio-modern/` or `http-modern/`.
+    /// The name, such as `stdio/exit-mid-call`; modern ones begin with `stdio-modern/` or `http-modern/`.
     pub name: String,
-    /// How the client reaches the server.
+    /// The connection between the client and the server.
     pub shape: TransportKind,
     /// The only era the server speaks.
     pub era: Era,
-    /// What is at the other end.
+    /// The other end of the connection.
     pub target: Target,
-    /// What the client is to do.
+    /// The client's task.
     pub plan: Plan,
-    /// What must come out.
+    /// The expected outcome.
     pub expect: Expect,
-    /// Words that must never be in the outcome: they come from forged answers.
+    /// Words that must never be in the outcome: they come from forged responses.
     pub never: Vec<&'static str>,
-    /// The client's time-out. Long if the fault can be detected without it.
+    /// The client's time-out. It is long if the fault can be detected without it.
     pub timeout: Duration,
-    /// How long the outcome may take.
+    /// The time limit for the outcome.
     pub within: Duration,
-    /// How long the client may take to exit.
+    /// The time limit for the client's exit.
     pub exit_within: Duration,
-    /// The most memory the client may use, in MB.
+    /// The client's memory limit, in MB.
     pub memory_mb: u64,
     /// A program that the server leaves behind and that the client need not end.
     pub may_leave: Option<&'static str>,
     /// What the server must have seen.
     pub checks: Vec<Check>,
-    /// Why it matters.
+    /// The reason for the case.
     pub reason: &'static str,
 }
 
-/// What is at the other end.
+/// The other end of the connection.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Target {
-    /// A server of the minimal script, started with these options more.
+    /// A server with the minimal script and these options.
     Server {
         /// Its fault, if any.
         fault: Option<Fault>,
@@ -60,30 +60,30 @@ pub enum Target {
     ClosedPort,
 }
 
-/// What a client is to do. `echo` and `slow` are the server's tools.
+/// The task of a client. `echo` and `slow` are the server's tools.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Plan {
-    /// `basic`: connect, list the tools, call `echo {"text":"hello"}`; the text is that of the call.
+    /// `basic`: connect, list the tools, call `echo {"text":"hello"}`; the outcome is the call's text.
     Basic,
-    /// `twice`: the same, then call `echo` with `again`; the text is both, joined by `|`.
+    /// `twice`: the same, then call `echo` with `again`; the outcome is both texts, joined by `|`.
     Twice,
     /// `pause`: like `twice`, with a pause of 1.2 s between the calls.
     Pause,
-    /// `second`: call `echo` with `hello`, which may fail; wait 1.2 s if it did; call `echo` with
-    /// `again` on the same client. The outcome is that of the second call.
+    /// `second`: call `echo` with `hello`, which may fail; wait 1.2 s if it did; call `echo` with `again` on the same
+    /// client. The outcome is that of the second call.
     Second,
-    /// `concurrent:N`: N calls at once, `hello-0` and on; the text is N if each got its own.
+    /// `concurrent:N`: N concurrent calls, from `hello-0`; the outcome is N if each got its own response.
     Concurrent(u32),
-    /// `cancel`: call `slow {"text":"slow"}`, cancel it after 300 ms with the library's means, then
-    /// call `echo` with `hello`.
+    /// `cancel`: call `slow {"text":"slow"}`, cancel it after 300 ms with the library's API, then call `echo` with
+    /// `hello`.
     Cancel,
     /// `big:N`: call `echo` with N letters `x`; the server answers `len:N`.
     Big(u32),
-    /// `listall`: list all pages with the library's own means, then call `echo` with `hello`.
+    /// `listall`: list all pages with the library's API, then call `echo` with `hello`.
     ListAll,
-    /// `subscribe`: subscribe to changes of the list of tools, then call `echo` with `hello`. A
-    /// subscription that is not acknowledged is an error.
+    /// `subscribe`: subscribe to changes of the list of tools, then call `echo` with `hello`. A subscription that is
+    /// not acknowledged is an error.
     Subscribe,
 }
 
@@ -103,15 +103,15 @@ impl fmt::Display for Plan {
     }
 }
 
-/// What must come out.
+/// The expected outcome.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Expect {
     /// This text.
     Ok(Text),
-    /// A clean error whose text holds all these words, in any case.
+    /// A proper error whose text contains all these words, in any case.
     Error(Vec<&'static str>),
-    /// This text, or a clean error.
+    /// This text, or a proper error.
     Either(Text),
 }
 
@@ -130,12 +130,12 @@ pub(super) fn ok(name: &str, reason: &'static str) -> Case {
     Case::new(name, Expect::Ok(Text::Exactly("hello".to_owned())), reason)
 }
 
-/// A case that must end in a clean error.
+/// A case that must end in a proper error.
 pub(super) fn error(name: &str, reason: &'static str) -> Case {
     Case::new(name, Expect::Error(Vec::new()), reason)
 }
 
-/// A case that must succeed with `hello`, or end in a clean error.
+/// A case that must succeed with `hello`, or end in a proper error.
 pub(super) fn either(name: &str, reason: &'static str) -> Case {
     Case::new(
         name,
@@ -145,7 +145,7 @@ pub(super) fn either(name: &str, reason: &'static str) -> Case {
 }
 
 impl Case {
-    /// A case whose fault has the name that follows the slash.
+    /// A case whose fault has the name after the slash.
     fn new(name: &str, expect: Expect, reason: &'static str) -> Self {
         let (place, fault) = name.split_once('/').unwrap_or(("stdio", name));
         let shape = match place {
@@ -178,7 +178,7 @@ impl Case {
         }
     }
 
-    /// The fault of another name.
+    /// Sets a fault with another name.
     pub(super) fn fault(mut self, name: &str) -> Self {
         self.target = Target::Server {
             fault: Fault::named(name),
@@ -199,7 +199,7 @@ impl Case {
         self
     }
 
-    /// Another plan, with the text that it ends in.
+    /// Sets another plan, with its expected text.
     pub(super) fn plan(mut self, plan: Plan) -> Self {
         self.plan = plan;
         self.text(match plan {
@@ -218,7 +218,7 @@ impl Case {
         self
     }
 
-    /// This many letters `x` must come out, in this time and memory.
+    /// Expects this many letters `x`, within this time and memory.
     pub(super) fn letters(mut self, count: usize, seconds: u64, memory_mb: u64) -> Self {
         if let Expect::Ok(text) | Expect::Either(text) = &mut self.expect {
             *text = Text::Letters(count);
@@ -226,7 +226,7 @@ impl Case {
         self.heavy(seconds, memory_mb)
     }
 
-    /// A clean error will do as well.
+    /// Also accepts a proper error.
     pub(super) fn or_error(mut self) -> Self {
         if let Expect::Ok(text) = self.expect {
             self.expect = Expect::Either(text);
@@ -241,13 +241,13 @@ impl Case {
         self
     }
 
-    /// Nothing but a time-out can show the fault: this one.
+    /// Declares that only this time-out can reveal the fault.
     pub(super) fn silent(mut self, timeout_ms: u64) -> Self {
         self.timeout = Duration::from_millis(timeout_ms);
         self
     }
 
-    /// Much work: up to this many seconds and this much memory.
+    /// Allows this many seconds and this much memory.
     pub(super) fn heavy(mut self, seconds: u64, memory_mb: u64) -> Self {
         self.within = Duration::from_secs(seconds);
         self.exit_within = Duration::from_secs(seconds + 10);

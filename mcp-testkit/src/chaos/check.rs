@@ -1,4 +1,4 @@
-//! What a server must, or must not, have seen.
+//! Checks of what a server must, or must not, have seen.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::SECRET;
 use crate::{Event, Origin, Seen};
 
-/// A demand on what the server saw.
+/// A check of what the server saw.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Check {
@@ -20,38 +20,37 @@ pub enum Check {
     NotAnswered(&'static str),
     /// The client cancelled the call to `slow`, in the way of its era.
     Cancelled,
-    /// Not more of this than that.
+    /// At most this many.
     AtMost(Count, usize),
-    /// Not less of this than that.
+    /// At least this many.
     AtLeast(Count, usize),
     /// Nothing arrived at the other origin.
     OtherOriginUntouched,
-    /// A second `initialize` came, without the dead session's id.
+    /// A second `initialize` arrived, without the dead session's id.
     InitializedAgain,
-    /// The server had nothing to object to: session ids, `_meta`, headers, order were right.
+    /// The server rejected nothing: session ids, `_meta`, headers and order were right.
     NothingRefused,
-    /// Calls named the protocol version in their headers, listed both content types, and carried
-    /// the configured headers.
+    /// Calls had the protocol version in their headers, listed both content types, and carried the configured headers.
     HeadersRight,
-    /// A GET with `Last-Event-ID: ev-1` came.
+    /// A GET with `Last-Event-ID: ev-1` arrived.
     Resumed,
-    /// The client came back this long after the stream ended, not sooner.
+    /// The client reconnected this long after the stream ended, not sooner.
     RetryWaited(Duration),
-    /// After a 429 the next call came only when it was allowed.
+    /// After a 429 the next call arrived only when it was allowed.
     RetryAfterKept,
-    /// SIGTERM came.
+    /// SIGTERM arrived.
     Terminated,
-    /// The server could finish by itself.
+    /// The server could exit by itself.
     ExitedByItself,
-    /// The server never got to write all of its flood.
+    /// The server could not write all of its flood.
     FloodStopped,
-    /// This many calls were under way at once.
+    /// This many calls were in flight at once.
     Together(u64),
     /// This environment variable did not reach the server.
     EnvironmentWithout(&'static str),
 }
 
-/// Something that can be counted.
+/// A countable event.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Count {
@@ -63,7 +62,7 @@ pub enum Count {
     Requests,
     /// Connections.
     Connections,
-    /// Marks of this name.
+    /// Milestones of this name.
     Milestone(&'static str),
 }
 
@@ -94,7 +93,7 @@ impl Count {
 }
 
 impl Check {
-    /// What is wrong, if anything is.
+    /// The failure, if there is one.
     pub(super) fn failure(&self, events: &[Event]) -> Option<String> {
         match self {
             Self::Answered(method, code) => match (answer(events, method), code) {
@@ -152,7 +151,7 @@ impl Check {
             Self::RetryWaited(wait) => {
                 let waited = mark(events, "resume")? - mark(events, "dropped")?;
                 let wait = wait.as_secs_f64() * 1000.0;
-                // The two ends of the wait are seen by two processes.
+                // The two ends of the wait are observed by two processes.
                 (waited < wait - 60.0)
                     .then(|| format!("came back after {waited:.0} ms, asked to wait {wait:.0}"))
             }
@@ -201,7 +200,7 @@ impl Check {
     }
 }
 
-/// Secrets and session ids at the other origin: never, in no case.
+/// Secrets and session ids at the other origin are never allowed.
 pub(super) fn leak(events: &[Event]) -> Option<String> {
     events.iter().find_map(|event| match &event.seen {
         Seen::Http {
@@ -277,7 +276,7 @@ fn initialized_again(events: &[Event]) -> Option<String> {
     }
 }
 
-/// Codes with which a probe of the other era may be refused are no objection.
+/// The codes that may reject a probe of the other era do not count as rejections.
 fn refusal(events: &[Event]) -> Option<String> {
     events.iter().find_map(|event| match &event.seen {
         Seen::Refused { code, message } if !matches!(code, -32000 | -32601 | -32022) => {

@@ -1,4 +1,4 @@
-//! The verdict on one run of one case. Pure: from what was observed.
+//! The verdict on one run of one case. Pure: it depends only on observations.
 
 use std::time::Duration;
 
@@ -8,20 +8,20 @@ use super::check::{is_call, leak};
 use super::{Case, Expect, Text};
 use crate::{Event, TransportKind};
 
-/// What was observed of a client.
+/// Observations of a client.
 #[derive(Clone, Debug)]
 pub struct Observed {
-    /// What it printed, a line each; empty ones left out.
+    /// Its output, without empty lines.
     pub lines: Vec<String>,
-    /// When the first line was there.
+    /// The time of the first line.
     pub answered_after: Option<Duration>,
     /// How its process ended.
     pub ended: Ended,
     /// Its peak memory, in MB.
     pub memory_mb: u64,
-    /// The command lines of processes it left behind.
+    /// The command lines of the processes it left behind.
     pub left: Vec<String>,
-    /// The end of what it wrote to standard error.
+    /// The tail of its standard error.
     pub stderr: String,
     /// What the server saw.
     pub events: Vec<Event>,
@@ -41,15 +41,15 @@ pub enum Ended {
     TooBig,
 }
 
-/// What comes of it.
+/// The verdict.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// All is well; the outcome in a few words.
+    /// Success; the outcome in a few words.
     Passed(String),
-    /// What is wrong.
+    /// The failures.
     Failed(Vec<String>),
-    /// The driver does not support the case; its words.
+    /// The driver does not support the case; its message.
     Skipped(String),
 }
 
@@ -111,7 +111,7 @@ impl Case {
         }
     }
 
-    /// How the process ended, and what it cost.
+    /// Failures in the way the process ended, and in its use of memory.
     fn end_failures(&self, observed: &Observed) -> Vec<String> {
         let mut failures = Vec::new();
         match observed.ended {
@@ -202,7 +202,7 @@ impl Case {
         }
     }
 
-    /// What the server saw, and words that must not be there.
+    /// Failures in what the server saw, and forbidden words.
     fn trace_failures(&self, observed: &Observed) -> Vec<String> {
         let line = observed
             .lines

@@ -1,4 +1,4 @@
-//! The table itself.
+//! The table of all cases.
 
 mod call;
 mod http;

@@ -10,10 +10,10 @@ use std::pin::Pin;
 use super::{Fault, Kind};
 use crate::wire::{Lines, Style};
 
-/// A server's whole life on a pair of byte streams.
+/// The whole life of a server on a pair of byte streams.
 pub(crate) type LineFn = for<'a> fn(&'a mut Lines) -> Life<'a>;
 
-/// How a server's life ends, sooner or later.
+/// The future of a server's life.
 pub(crate) type Life<'a> = Pin<Box<dyn Future<Output = io::Result<End>> + Send + 'a>>;
 
 /// How a server ended.
@@ -21,7 +21,7 @@ pub(crate) type Life<'a> = Pin<Box<dyn Future<Output = io::Result<End>> + Send +
 pub(crate) enum End {
     /// The client closed its end.
     Closed,
-    /// By itself, with this exit status.
+    /// It exited by itself, with this status.
     Exit(i32),
 }
 
@@ -35,13 +35,13 @@ const fn lines(name: &'static str, about: &'static str, style: Style, life: Line
     Fault::new(name, about, Kind::Lines(style, life))
 }
 
-/// Serves well to the end.
+/// Behaves well to the end.
 async fn serve(lines: &mut Lines) -> io::Result<End> {
     lines.serve().await?;
     Ok(End::Closed)
 }
 
-/// Lives on, but does nothing any more.
+/// Keeps running, but does nothing any more.
 async fn live_on() -> io::Result<End> {
     std::future::pending().await
 }

@@ -1,4 +1,4 @@
-//! Requests of the server's own that a client may not expect.
+//! The server's own requests that a client may not expect.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::Era;
 use crate::log::Seen;
 use crate::protocol::{Out, Session, era_of};
 
-/// Asks the client something before it answers the first request of a method.
+/// A request to the client before the first response to a method.
 #[derive(Clone, Copy)]
 pub(crate) struct Question {
     on: &'static str,
@@ -21,7 +21,7 @@ pub(crate) struct Question {
 /// The id of the server's request.
 #[derive(Clone, Copy)]
 enum Id {
-    /// A number of its own.
+    /// A separate number.
     Number(i64),
     /// The id of the client's own request.
     Same,
@@ -99,12 +99,12 @@ const fn question(
 }
 
 impl Question {
-    /// Whether it is asked now.
+    /// Whether to ask now.
     pub(crate) fn applies(&self, method: &str, nth: u64) -> bool {
         self.on == method && nth == 1
     }
 
-    /// Asks, and waits for the answer a while. Modern clients must not answer.
+    /// Asks, and waits a while for the response. Modern clients must not respond.
     pub(crate) async fn ask(&self, session: &Session, request: &Value, out: &Out) {
         let id = match self.id {
             Id::Number(number) => number.into(),

@@ -1,4 +1,4 @@
-//! Faults in the answers to requests: whatever the shape, whatever the era.
+//! Faults in the responses to requests, for every kind of connection and both eras.
 
 use serde_json::{Value, json};
 
@@ -6,28 +6,28 @@ use super::{Fault, Kind};
 use crate::Era;
 use crate::protocol::{Piece, era_of};
 
-/// Answers some requests in another way.
+/// Changes the responses to some requests.
 #[derive(Clone, Copy)]
 pub(crate) struct Twist {
-    /// The methods whose answers are twisted.
+    /// The methods whose responses are changed.
     pub(crate) on: &'static [&'static str],
     pub(crate) times: Times,
-    /// What goes out instead of the good answer.
+    /// What is sent instead of the correct response.
     pub(crate) make: fn(&Asked<'_>) -> Vec<Piece>,
 }
 
-/// Which of the requests.
+/// The affected requests.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub(crate) enum Times {
     First,
     Every,
 }
 
-/// A request and the answer that a well-behaved server has for it.
+/// A request and the response of a well-behaved server.
 pub(crate) struct Asked<'a> {
     pub(crate) request: &'a Value,
     pub(crate) good: &'a Value,
-    /// The how-manieth request of its method.
+    /// The number of this request among those of its method.
     pub(crate) nth: u64,
 }
 
@@ -37,18 +37,18 @@ impl Asked<'_> {
         self.request.get("id").unwrap_or(&Value::Null)
     }
 
-    /// The good answer.
+    /// The correct response.
     pub(crate) fn good(&self) -> Piece {
         self.good.into()
     }
 
-    /// The text the good answer holds.
+    /// The text in the correct response.
     pub(crate) fn text(&self) -> &str {
         let text = self.good.pointer("/result/content/0/text");
         text.and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// An answer with this result; modern results say that they are complete.
+    /// A response with this result; modern results are marked as complete.
     pub(crate) fn result(&self, mut result: Value) -> Piece {
         if let (Era::Modern, Some(members)) = (era_of(self.request), result.as_object_mut()) {
             members
@@ -58,17 +58,17 @@ impl Asked<'_> {
         (&crate::protocol::result(self.id(), &result)).into()
     }
 
-    /// An answer with this text.
+    /// A response with this text.
     pub(crate) fn result_text(&self, text: &str) -> Piece {
         self.result(json!({"content": [{"type": "text", "text": text}]}))
     }
 
-    /// A message of these bytes, `ID` in them standing for the request's id.
+    /// A message of these bytes, in which `ID` stands for the request's id.
     pub(crate) fn raw(&self, message: &str) -> Piece {
         Piece::Message(message.replace("ID", &self.id().to_string()).into_bytes())
     }
 
-    /// The good answer with one member of its result set, or removed.
+    /// The correct response with one member of its result set, or removed.
     pub(crate) fn with(&self, member: &str, value: Option<Value>) -> Piece {
         let mut message = self.good.clone();
         if let Some(result) = message.get_mut("result").and_then(Value::as_object_mut) {
@@ -88,7 +88,7 @@ impl Asked<'_> {
 }
 
 impl Fault {
-    /// Twists the answer to the first `tools/call`.
+    /// Changes the response to the first `tools/call`.
     pub(super) const fn call(
         name: &'static str,
         about: &'static str,
@@ -97,7 +97,7 @@ impl Fault {
         Self::twist(name, about, &["tools/call"], Times::First, make)
     }
 
-    /// Twists the answers to the handshake of either era.
+    /// Changes the response to the handshake of either era.
     pub(super) const fn greeting(
         name: &'static str,
         about: &'static str,
@@ -124,7 +124,7 @@ impl Fault {
 }
 
 impl Twist {
-    /// Whether this request's answer is twisted.
+    /// Whether this request's response is changed.
     pub(crate) fn applies(&self, method: &str, nth: u64) -> bool {
         self.on.contains(&method) && (self.times == Times::Every || nth == 1)
     }

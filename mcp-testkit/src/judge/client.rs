@@ -12,12 +12,12 @@ use parking_lot::Mutex;
 
 use super::proc;
 
-/// How much is kept of each output.
+/// The number of bytes kept of each output.
 const KEPT: usize = 256 << 10;
-/// How often the client is looked at.
+/// The interval of checks of the client.
 const TICK: Duration = Duration::from_millis(10);
 
-/// What was seen of the client itself.
+/// Observations of the client itself.
 pub(super) struct Run {
     pub(super) stdout: String,
     pub(super) stderr: String,
@@ -27,7 +27,7 @@ pub(super) struct Run {
     pub(super) memory_mb: u64,
 }
 
-/// Runs the client to its end, or ends it where it breaks a limit.
+/// Runs the client to its end, or ends it when it exceeds a limit.
 pub(super) fn run(case: &Case, command: &mut Command) -> io::Result<Run> {
     let started = Instant::now();
     let mut child = command
@@ -39,7 +39,7 @@ pub(super) fn run(case: &Case, command: &mut Command) -> io::Result<Run> {
     let stderr = Drain::of(child.stderr.take(), Keep::Tail);
     let (ended, peak_kb) = watch(case, &mut child, started)?;
     let exited_after = started.elapsed();
-    // Whoever inherited the pipes may hold them: what is there by now is enough.
+    // Processes that inherited the pipes may keep them open: what has arrived by now is enough.
     stdout.settle();
     stderr.settle();
     Ok(Run {
@@ -82,7 +82,7 @@ fn ended(status: ExitStatus) -> Ended {
     }
 }
 
-/// Which end of an output is kept.
+/// The end of an output that is kept.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Keep {
     Head,
@@ -132,7 +132,7 @@ impl Drain {
         Self { state, thread }
     }
 
-    /// Waits a while for the end of the pipe.
+    /// Waits briefly for the end of the pipe.
     fn settle(&self) {
         let deadline = Instant::now() + Duration::from_secs(1);
         while !self.thread.is_finished() && Instant::now() < deadline {

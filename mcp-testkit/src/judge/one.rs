@@ -13,7 +13,7 @@ use mcp_testkit::{Event, TransportKind};
 use super::row::Row;
 use super::{client, proc};
 
-/// How long a client's descendants may outlive it.
+/// The time a client's descendants may outlive it.
 const EXIT_TIMEOUT: Duration = Duration::from_millis(1_500);
 
 /// Runs one case. This process must have no other children.
@@ -33,7 +33,7 @@ pub(super) fn run(case: &Case, driver: &str) -> io::Result<Row> {
         .env("HOSTILE_TIMEOUT_MS", case.timeout.as_millis().to_string())
         .env("HOSTILE_BEARER", SECRET)
         .env("HOSTILE_API_KEY", SECRET)
-        // A provider's key in the host's environment is nothing a server should get.
+        // A provider's key in the host's environment must not reach a server.
         .env("ANTHROPIC_API_KEY", SECRET)
         .env("NO_PROXY", "*")
         .env_remove("RUST_BACKTRACE");
@@ -76,7 +76,7 @@ pub(super) fn run(case: &Case, driver: &str) -> io::Result<Row> {
     ))
 }
 
-/// The other end: its address, or the command that starts it.
+/// The server: its address, or the command that starts it.
 struct Server {
     target: Vec<String>,
     process: Option<Child>,
@@ -88,7 +88,7 @@ impl Server {
         let (fault, options) = match &case.target {
             Target::Server { fault, options } => (fault, options),
             Target::ClosedPort => {
-                // Bound for a moment, so that the port is free now.
+                // Bound briefly, to find a free port.
                 let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
                 return Ok(Self::at(vec![format!("http://{address}/mcp")]));
             }
@@ -149,7 +149,7 @@ fn events(log: &Path) -> io::Result<Vec<Event>> {
         .collect())
 }
 
-/// A folder that goes when it is no longer needed.
+/// A folder that is removed on drop.
 struct Folder {
     path: PathBuf,
 }
@@ -164,7 +164,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // A folder that stays is untidy, not wrong.
+        // A folder that remains is untidy, not wrong.
         let _ = fs::remove_dir_all(&self.path);
     }
 }

@@ -1,4 +1,4 @@
-//! Processes as `/proc` shows them, and what becomes of orphans.
+//! Processes as shown by `/proc`, and orphaned processes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,12 +11,12 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 
-/// From now on orphans among our descendants become our children.
+/// Makes orphans among our descendants our children from now on.
 pub(super) fn adopt_orphans() -> io::Result<()> {
     Ok(nix::sys::prctl::set_child_subreaper(true)?)
 }
 
-/// The most memory the process has had so far, in KB.
+/// The peak memory of the process so far, in KB.
 pub(super) fn peak_kb(pid: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -24,7 +24,7 @@ pub(super) fn peak_kb(pid: u32) -> u64 {
         .unwrap_or(0)
 }
 
-/// The most memory any child had that has ended and been waited for, in KB.
+/// The peak memory of any child that has ended and been waited for, in KB.
 pub(super) fn children_peak_kb() -> u64 {
     getrusage(UsageWho::RUSAGE_CHILDREN)
         .ok()
@@ -32,7 +32,7 @@ pub(super) fn children_peak_kb() -> u64 {
         .unwrap_or(0)
 }
 
-/// Ends a process at once.
+/// Ends a process immediately.
 pub(super) fn end(pid: u32) {
     if let Ok(pid) = i32::try_from(pid) {
         // It may have ended by itself meanwhile.
@@ -40,7 +40,7 @@ pub(super) fn end(pid: u32) {
     }
 }
 
-/// The command lines of descendants that are still there after a while; they are ended.
+/// The command lines of descendants that still exist after a while; they are ended.
 pub(super) fn leftovers(except: &[u32], patience: Duration) -> Vec<String> {
     let deadline = Instant::now() + patience;
     let mut left = descendants(except);
@@ -57,7 +57,7 @@ pub(super) fn leftovers(except: &[u32], patience: Duration) -> Vec<String> {
     names
 }
 
-/// All our descendants but these, with their command lines. Dead ones are reaped.
+/// All our other descendants, with their command lines. Dead ones are reaped.
 fn descendants(except: &[u32]) -> BTreeMap<u32, String> {
     let me = std::process::id();
     let all = processes();
@@ -72,7 +72,7 @@ fn descendants(except: &[u32]) -> BTreeMap<u32, String> {
             if !process.dead {
                 found.insert(*pid, command_line(*pid));
             } else if let (true, Ok(pid)) = (parent == me, i32::try_from(*pid)) {
-                // Not ours to wait for, if it fails.
+                // If it fails, it is not ours to wait for.
                 let _ = waitpid(Pid::from_raw(pid), Some(WaitPidFlag::WNOHANG));
             }
         }
@@ -90,7 +90,7 @@ fn processes() -> BTreeMap<u32, Process> {
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     pids.filter_map(|pid| {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The name in parentheses may hold anything, parentheses too.
+        // The name in parentheses may contain anything, parentheses too.
         let mut fields = stat.get(stat.rfind(')')? + 1..)?.split_whitespace();
         let dead = matches!(fields.next()?, "Z" | "X");
         let parent = fields.next()?.parse().ok()?;

@@ -5,7 +5,7 @@ use std::fmt;
 use mcp_testkit::chaos::{self, Case, Expect};
 use serde_json::{Value, json};
 
-/// What came of one case.
+/// The result of one case.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub(crate) name: String,
@@ -17,7 +17,7 @@ pub(crate) struct Row {
     remark: String,
 }
 
-/// How it went.
+/// The verdict.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Verdict {
     Passed,

@@ -1,4 +1,4 @@
-//! Requests whose answers may take steps: calls, and prompts and resources that ask first.
+//! Requests whose responses may take steps: calls, and prompts and resources that ask first.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::script::{Script, Step, Tool};
 use crate::{Era, Refusal, TaskSupport};
 
 impl Session {
-    /// Whether answering takes no time, so that no task is needed for it.
+    /// Whether the response takes no time, so that no task is required.
     pub(crate) fn is_quick(&self, request: &Value) -> bool {
         match request.get("method").and_then(Value::as_str) {
             Some("subscriptions/listen" | "tasks/result") => false,
@@ -30,7 +30,7 @@ impl Session {
         }
     }
 
-    /// Answers `tools/call`: at once, by a task, or by asking first.
+    /// Answers `tools/call`: at once, as a task, or by asking first.
     pub(super) async fn call(
         self: &Arc<Self>,
         era: Era,
@@ -106,7 +106,7 @@ impl Session {
     }
 }
 
-/// A prompt or a resource that asks something first, as a tool that does.
+/// A prompt or a resource that asks the client first, as a tool that does.
 fn asking(script: &Script, method: &str, request: &Value) -> Option<Tool> {
     let text = |name: &str| request.pointer(name).and_then(Value::as_str);
     let (asks, tool) = match method {

@@ -1,4 +1,4 @@
-//! What the eras demand of requests and of results. Pure.
+//! The rules of the eras for requests and results. Pure.
 
 use mcp_jsonrpc::Revision;
 use serde_json::{Map, Value, json};
@@ -14,7 +14,7 @@ pub(super) const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 pub(super) const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
 pub(super) const TASKS: &str = "io.modelcontextprotocol/tasks";
 
-/// The era a request belongs to: a modern one declares it.
+/// The era of a request: a modern one declares it.
 pub(crate) fn era_of(request: &Value) -> Era {
     let discovers = request
         .get("method")
@@ -31,12 +31,12 @@ pub(super) fn meta<'a>(request: &'a Value, key: &str) -> Option<&'a Value> {
     request.get("params")?.get("_meta")?.get(key)
 }
 
-/// What the client says it can do, in a modern request.
+/// The client's capabilities in a modern request.
 pub(super) fn client_capabilities(request: &Value) -> Value {
     meta(request, CAPABILITIES).cloned().unwrap_or_default()
 }
 
-/// Whether the request keeps its era's rules; over HTTP its headers must agree with it.
+/// Whether the request follows its era's rules; over HTTP its headers must agree with it.
 pub(super) fn check(
     script: &Script,
     request: &Value,
@@ -129,7 +129,7 @@ fn mirrored_headers_match(
     Ok(())
 }
 
-/// What `Mcp-Name` has to repeat.
+/// The value that `Mcp-Name` must repeat.
 fn subject<'a>(method: &str, request: &'a Value) -> Option<&'a str> {
     let member = match method {
         "tools/call" | "prompts/get" => "name",
@@ -172,7 +172,7 @@ pub(super) fn supported(script: &Script) -> Vec<&'static str> {
         .collect()
 }
 
-/// The revision `initialize` settles on: the one asked for, or the newest there is.
+/// The result of `initialize`'s negotiation: the requested revision, or else the newest one.
 pub(super) fn negotiate(script: &Script, requested: &Value) -> Revision {
     let mut known = script.revisions.iter();
     known
@@ -212,7 +212,7 @@ pub(super) fn capabilities(script: &Script, era: Era) -> Value {
     Value::Object(set)
 }
 
-/// Adds what every modern result carries.
+/// Adds the members of every modern result.
 pub(super) fn stamp(script: &Script, method: &str, result: &mut Value) {
     let Some(members) = result.as_object_mut() else {
         return;
@@ -250,7 +250,7 @@ pub(super) fn stamp(script: &Script, method: &str, result: &mut Value) {
     }
 }
 
-/// The HTTP status that goes with an answer.
+/// The HTTP status for a response.
 pub(super) fn status(era: Era, answer: &Value) -> u16 {
     match (era, answer.pointer("/error/code").and_then(Value::as_i64)) {
         (_, Some(-32022)) => 400,
@@ -260,7 +260,7 @@ pub(super) fn status(era: Era, answer: &Value) -> u16 {
     }
 }
 
-/// Undoes the `=?base64?…?=` form that header values may take.
+/// Decodes the `=?base64?…?=` form of header values.
 fn decode_header(value: &str) -> String {
     let inner = value
         .strip_prefix("=?base64?")

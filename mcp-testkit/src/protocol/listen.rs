@@ -38,7 +38,7 @@ pub(crate) struct Listening {
 }
 
 impl Listeners {
-    /// A legacy session hears of everything, on its general stream.
+    /// Adds a legacy session, which receives every change on its general stream.
     pub(super) fn add_session(&self, session: &Arc<Session>) -> Listening {
         self.add(Listener::Session(Arc::downgrade(session)))
     }

@@ -1,4 +1,4 @@
-//! JSON-RPC messages going out, and the queue they go through.
+//! Outgoing JSON-RPC messages, and their queue.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::Refusal;
 
-/// Pieces that may wait for a slow reader.
+/// The number of pieces that may wait for a slow reader.
 const QUEUE: usize = 64;
 
 pub(crate) fn result(id: &Value, result: &Value) -> Value {
@@ -31,25 +31,25 @@ pub(crate) fn request(id: &Value, method: &str, params: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
 
-/// The answer to one request: usually one message, with the HTTP status that suits it.
+/// The response to one request: usually one message, with its HTTP status.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) pieces: Vec<Piece>,
 }
 
-/// Something to put on a stream.
+/// An item for a stream.
 #[derive(Clone)]
 pub(crate) enum Piece {
-    /// One message, framed as the stream frames messages.
+    /// One message, with the stream's framing.
     Message(Vec<u8>),
-    /// This many messages, each made when it is due.
+    /// This many messages, each created when it is due.
     Many(u64, Arc<dyn Fn(u64) -> Vec<u8> + Send + Sync>),
-    /// These bytes, repeated, unframed.
+    /// These bytes, repeated, without framing.
     Raw(Arc<[u8]>, u64),
-    /// Says when everything before it has been written.
+    /// Notifies when everything before it has been written.
     Flush(Arc<parking_lot::Mutex<Option<oneshot::Sender<()>>>>),
-    /// The orderly end of the stream.
+    /// The normal end of the stream.
     End,
     /// The end of the stream by a TCP reset.
     Reset,
@@ -80,7 +80,7 @@ impl fmt::Debug for Piece {
     }
 }
 
-/// The way to a client, or to one of its streams.
+/// The queue to a client, or to one of its streams.
 #[derive(Clone, Debug)]
 pub(crate) struct Out {
     queue: mpsc::Sender<Piece>,
@@ -92,7 +92,7 @@ impl Out {
         (Self { queue }, pieces)
     }
 
-    /// Queues a piece; `false` if the reader is gone.
+    /// Queues a piece; `false` if the reader has ended.
     pub(crate) async fn send(&self, piece: impl Into<Piece>) -> bool {
         self.queue.send(piece.into()).await.is_ok()
     }
@@ -102,14 +102,14 @@ impl Out {
         self.queue.try_send(piece.into()).is_ok()
     }
 
-    /// Waits until all queued before has been written; `false` if it never will be.
+    /// Waits until everything queued before has been written; `false` if it never will be.
     pub(crate) async fn flush(&self) -> bool {
         let (written, wait) = oneshot::channel();
         let flush = Piece::Flush(Arc::new(parking_lot::Mutex::new(Some(written))));
         self.send(flush).await && wait.await.is_ok()
     }
 
-    /// Returns when the reader is gone.
+    /// Returns when the reader has ended.
     pub(crate) async fn closed(&self) {
         self.queue.closed().await;
     }

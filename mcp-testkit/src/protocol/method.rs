@@ -103,7 +103,7 @@ fn instruct(script: &Script, result: &mut Value) {
     }
 }
 
-/// One page of a list. The cursor is opaque to clients: the list's name and where to go on.
+/// One page of a list. The cursor is opaque to clients: it contains the list's name and the next position.
 fn page(
     script: &Script,
     member: &str,

@@ -1,4 +1,4 @@
-//! Plays a tool's steps and gives its answer.
+//! Plays a tool's steps and returns its result.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::{Out, dialect, notification};
 use crate::Refusal;
 use crate::script::{Ask, Called, Step, Tool};
 
-/// One call being played.
+/// One call in progress.
 pub(super) struct Play<'a> {
     pub(super) session: &'a Session,
     pub(super) request: &'a Value,
@@ -20,14 +20,14 @@ pub(super) struct Play<'a> {
     pub(super) way: Way<'a>,
 }
 
-/// How the client is asked things.
+/// The way the client is asked.
 #[derive(Clone, Copy)]
 pub(super) enum Way<'a> {
-    /// By requests of the server's own.
+    /// With the server's own requests.
     Requests,
-    /// By `input_required` results.
+    /// With `input_required` results.
     Rounds,
-    /// By the task's input requests.
+    /// With the task's input requests.
     Task(&'a Task),
 }
 
@@ -126,7 +126,7 @@ impl Play<'_> {
         self.out.send(&notification(method, params)).await;
     }
 
-    /// The answer's result or error; `None` if the client did not offer to be asked.
+    /// The result or error of the response; `None` if the client does not support the question.
     async fn ask(&self, ask: &Ask) -> Option<Value> {
         if let Way::Task(task) = self.way {
             return Some(task.ask(&self.session.world, ask).await);
@@ -170,7 +170,7 @@ impl Play<'_> {
     }
 }
 
-/// A question as modern results carry it: bare, without what only 2025-11-25 knows.
+/// A question in the form of modern results, without the members that only 2025-11-25 has.
 pub(super) fn input_request(ask: &Ask) -> Value {
     let mut params = ask.params.clone();
     if let Some(members) = params.as_object_mut() {
@@ -179,7 +179,7 @@ pub(super) fn input_request(ask: &Ask) -> Value {
     json!({"method": ask.method, "params": params})
 }
 
-/// Where an earlier round stopped, with all answers since the first.
+/// The step at which an earlier round stopped, with all answers since the first.
 fn resume(params: &Value) -> Result<(usize, Map<String, Value>), Refusal> {
     let (mut at, mut answers) = (0, Map::new());
     if let Some(state) = params.get("requestState") {
@@ -211,7 +211,7 @@ fn resume(params: &Value) -> Result<(usize, Map<String, Value>), Refusal> {
     Ok((at, answers))
 }
 
-/// The questions in a row that start at this step: one round asks them all.
+/// The consecutive questions from this step on: one round asks them all.
 fn asks_from(tool: &Tool, at: usize) -> Vec<&Ask> {
     let rest = tool.steps.iter().skip(at);
     rest.map_while(|step| match step {
@@ -221,7 +221,7 @@ fn asks_from(tool: &Tool, at: usize) -> Vec<&Ask> {
     .collect()
 }
 
-/// What a well-behaved server says instead of asking a client that cannot answer.
+/// The result of a well-behaved server for a client that cannot be asked.
 fn incapable(ask: &Ask) -> Value {
     let text = format!(
         "this client does not offer {}",
@@ -236,7 +236,7 @@ fn insert(params: &mut Value, name: &str, value: Option<Value>) {
     }
 }
 
-/// FNV-1a: enough to notice a state that was touched.
+/// FNV-1a: sufficient to detect a modified state.
 fn checksum(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
         (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

@@ -1,4 +1,4 @@
-//! One client's conversation: what it may do, what it is asked, what it cancelled.
+//! One client's session: its capabilities, open questions, and cancellations.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -44,7 +44,7 @@ impl Session {
         })
     }
 
-    /// Where messages go that belong to no request.
+    /// Sets the stream for messages that belong to no request.
     pub(crate) fn set_general(&self, out: Out) {
         self.state.lock().general = Some(out);
     }
@@ -57,7 +57,7 @@ impl Session {
         self.state.lock().revision.is_some()
     }
 
-    /// Takes any message of a client whose answers all go the same way.
+    /// Handles any message of a client whose responses all go to the same stream.
     pub(crate) async fn handle(self: &Arc<Self>, message: Value, out: &Out) {
         let (Some(id), Some(method)) = (message.get("id"), message.get("method")) else {
             self.accept(&message);
@@ -95,7 +95,7 @@ impl Session {
         }
     }
 
-    /// Answers a request. What it says before the answer goes to `out`.
+    /// Answers a request. Messages before the response go to `out`.
     pub(crate) async fn answer(
         self: &Arc<Self>,
         request: &Value,
@@ -201,7 +201,7 @@ impl Session {
         drop(old);
     }
 
-    /// Takes a notification, or the answer to a question.
+    /// Handles a notification, or the response to a question.
     pub(crate) fn accept(&self, message: &Value) {
         match message.get("method").and_then(Value::as_str) {
             Some("notifications/cancelled") => {
@@ -217,14 +217,14 @@ impl Session {
             None => {
                 let id = message.get("id").map(Value::to_string).unwrap_or_default();
                 if let Some(asker) = self.state.lock().asked.remove(&id) {
-                    // Whoever asked may have been cancelled meanwhile.
+                    // The asking request may have been cancelled meanwhile.
                     let _ = asker.send(message.clone());
                 }
             }
         }
     }
 
-    /// Remembers a running request, so that it can be cancelled.
+    /// Records a running request, so that it can be cancelled.
     pub(crate) fn began(&self, id: &Value, task: AbortHandle) {
         let mut state = self.state.lock();
         if !task.is_finished() {
@@ -245,19 +245,19 @@ impl Session {
         }
     }
 
-    /// Stops everything that runs.
+    /// Stops all running requests.
     pub(crate) fn cancel_all(&self) {
         for task in std::mem::take(&mut self.state.lock().running).into_values() {
             task.abort();
         }
     }
 
-    /// Whether the client says it can answer this kind of question.
+    /// Whether the client declares support for this kind of question.
     pub(super) fn can(&self, capability: &str) -> bool {
         self.state.lock().capabilities.get(capability).is_some()
     }
 
-    /// Sends a request of our own and waits for the whole answer.
+    /// Sends our own request and waits for the whole response.
     pub(super) async fn ask(&self, out: &Out, method: &str, params: &Value) -> Value {
         let number = {
             let mut state = self.state.lock();
@@ -298,7 +298,7 @@ impl Session {
         answer
     }
 
-    /// Whether a log message of this level is wanted.
+    /// Whether the client requested log messages of this level.
     pub(super) fn wants_log(&self, request: &Value, level: &str) -> bool {
         let rank = |level: &str| super::LEVELS.iter().position(|known| *known == level);
         match dialect::era_of(request) {
@@ -315,7 +315,7 @@ impl Session {
         }
     }
 
-    /// Tells this session of a change, if it is one it wants.
+    /// Notifies this session of a change, if it is subscribed to it.
     pub(super) fn hear(&self, change: Change<'_>) {
         let state = self.state.lock();
         let wanted = match change {

@@ -16,7 +16,7 @@ use super::{Out, World, dialect};
 use crate::script::{Ask, Tool};
 use crate::{Era, Refusal};
 
-/// Tasks remembered; the oldest go first.
+/// The number of tasks remembered; the oldest are dropped first.
 const MAX_TASKS: usize = 1_000;
 
 /// All tasks of a server.
@@ -25,7 +25,7 @@ pub(crate) struct Tasks {
     table: Mutex<BTreeMap<String, Arc<Task>>>,
 }
 
-/// One call that runs on its own.
+/// A call that runs independently.
 #[derive(Debug)]
 pub(super) struct Task {
     id: String,
@@ -105,7 +105,7 @@ pub(super) fn start(session: &Arc<Session>, era: Era, tool: &Tool, request: &Val
         Arc::clone(session),
     );
     let running = tokio::spawn(async move {
-        // Progress and logs of a task have no stream of their own here.
+        // The progress and log messages of a task have no stream here.
         let (out, _) = Out::channel();
         let play = Play {
             session: &session,
@@ -131,7 +131,7 @@ pub(super) fn start(session: &Arc<Session>, era: Era, tool: &Tool, request: &Val
     }
 }
 
-/// `tasks/result` of 2025-11-25: waits for the end, and asks on the way what the task asks.
+/// `tasks/result` of 2025-11-25: waits for the end, and asks the task's questions on the way.
 pub(super) async fn result(
     session: &Session,
     request: &Value,
@@ -170,7 +170,7 @@ pub(super) async fn result(
 }
 
 impl Task {
-    /// Asks the client through the task's own means.
+    /// Asks the client through the task's input requests.
     pub(super) async fn ask(&self, world: &World, ask: &Ask) -> Value {
         let (asker, answer) = oneshot::channel();
         self.update(world, |state| state.asks.push((ask.clone(), asker)));
@@ -183,7 +183,7 @@ impl Task {
         self.update(world, |_| {});
     }
 
-    /// `tasks/update`: answers by key; unknown keys are ignored.
+    /// `tasks/update`: responses by key; unknown keys are ignored.
     pub(super) fn input(&self, world: &World, responses: &Value) {
         for (key, answer) in responses.as_object().into_iter().flatten() {
             let asked = {
@@ -197,7 +197,7 @@ impl Task {
         }
     }
 
-    /// Stops it; `false` if it has ended before.
+    /// Stops it; `false` if it has already ended.
     pub(super) fn cancel(&self, world: &World) -> bool {
         let mut stopped = false;
         self.update(world, |state| {
@@ -223,7 +223,7 @@ impl Task {
         world.announce(Change::Task(&self.modern()));
     }
 
-    /// As 2025-11-25 shows it.
+    /// The task in the form of 2025-11-25.
     pub(super) fn legacy(&self) -> Value {
         let state = self.state.lock();
         let status = match &state.outcome {
@@ -238,7 +238,7 @@ impl Task {
         })
     }
 
-    /// As the extension shows it, with result, error or input requests inline.
+    /// The task in the form of the extension, with result, error or input requests inline.
     pub(super) fn modern(&self) -> Value {
         let state = self.state.lock();
         let mut view = json!({

@@ -1,4 +1,4 @@
-//! What all of a server's connections share.
+//! The state that all of a server's connections share.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::task::Tasks;
 use crate::fault::Kind;
 use crate::{Fault, Log, Script};
 
-/// One server, whatever connections it has.
+/// One server, with any number of connections.
 #[derive(Debug)]
 pub(crate) struct World {
     script: RwLock<Arc<Script>>,
@@ -35,7 +35,7 @@ pub(crate) enum Change<'a> {
     Resource(&'a str),
     /// Any notification: its method and params.
     Other(&'a str, &'a Value),
-    /// A task, as the extension shows it.
+    /// A task, in the form of the extension.
     Task(&'a Value),
 }
 
@@ -57,7 +57,7 @@ impl World {
         }
     }
 
-    /// Where its fault takes hold, if it has one.
+    /// The kind of its fault, if it has one.
     pub(crate) fn fault_kind(&self) -> Option<Kind> {
         self.fault.map(|fault| fault.kind)
     }
@@ -71,7 +71,7 @@ impl World {
         *script = Arc::new(edit(Script::clone(&script)));
     }
 
-    /// How often this has been counted, this time included.
+    /// Counts an event and returns the number so far, including this one.
     pub(crate) fn nth(&self, what: &str) -> u64 {
         let mut counts = self.counts.lock();
         let count = counts.entry(what.to_owned()).or_default();
@@ -79,7 +79,7 @@ impl World {
         *count
     }
 
-    /// How often this has been counted so far.
+    /// The number of such events so far.
     pub(crate) fn count(&self, what: &str) -> u64 {
         self.counts.lock().get(what).copied().unwrap_or(0)
     }
@@ -89,17 +89,17 @@ impl World {
         self.listeners.announce(change);
     }
 
-    /// Ends all streams in order.
+    /// Ends all streams normally.
     pub(crate) fn stop(&self) {
         self.stopping.send_replace(true);
     }
 
-    /// Ends the server at once, as a crash would.
+    /// Ends the server at once, like a crash.
     pub(crate) fn exit(&self, status: i32) {
         self.exiting.send_replace(Some(status));
     }
 
-    /// Returns once the server has crashed; gives the exit status.
+    /// Returns the exit status once the server has crashed.
     pub(crate) async fn exited(&self) -> i32 {
         let mut exiting = self.exiting.subscribe();
         // The sender lives in `self`, so this cannot fail.
@@ -107,7 +107,7 @@ impl World {
         status.ok().and_then(|status| *status).unwrap_or_default()
     }
 
-    /// Returns once the server is to end.
+    /// Returns once the server must end.
     pub(crate) async fn stopped(&self) {
         // The sender lives in `self`, so this cannot fail.
         let _ = self.stopping.subscribe().wait_for(|stop| *stop).await;

@@ -1,11 +1,11 @@
-//! What a server wants from its client in the middle of a call.
+//! A server's requests to its client in the middle of a call.
 
 use serde_json::{Value, json};
 
 /// A question to the client: an elicitation, a sampling request, or a request for its roots.
 ///
-/// In the legacy era it is sent as a request of the server's own; in the modern era it becomes
-/// part of an `input_required` result; in a task it is the task's input request.
+/// In the legacy era it is sent as a request from the server; in the modern era it becomes part of an `input_required`
+/// result; in a task it is the task's input request.
 #[derive(Clone, Debug)]
 pub struct Ask {
     pub(crate) key: String,
@@ -14,7 +14,7 @@ pub struct Ask {
 }
 
 impl Ask {
-    /// Any question; `key` is where [`Called::answer`](crate::Called::answer) finds its answer.
+    /// Creates any question; [`Called::answer`](crate::Called::answer) finds its answer by `key`.
     #[must_use]
     pub fn new(key: impl Into<String>, method: impl Into<String>, params: Value) -> Self {
         Self {
@@ -55,7 +55,7 @@ impl Ask {
         Self::new(key, "roots/list", json!({}))
     }
 
-    /// The client capability it needs, if any.
+    /// The client capability it requires, if any.
     pub(crate) fn capability(&self) -> Option<&'static str> {
         match self.method.as_str() {
             "elicitation/create" => Some("elicitation"),

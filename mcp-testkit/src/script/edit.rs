@@ -1,4 +1,4 @@
-//! What a call changes about the server.
+//! A call's change of the server.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,13 +9,13 @@ use super::Script;
 
 type Change = Arc<dyn Fn(Script, &Value) -> Script + Send + Sync>;
 
-/// A change of the script that a call makes: from the script before and the call's arguments to
-/// the script after. It sends no notification; [`Step::ToolsChanged`](crate::Step::ToolsChanged) does.
+/// A change of the script by a call: from the previous script and the call's arguments to the next script. It sends no
+/// notification; [`Step::ToolsChanged`](crate::Step::ToolsChanged) does.
 #[derive(Clone)]
 pub struct Edit(Change);
 
 impl Edit {
-    /// Changes the script like this.
+    /// Creates a change from this function.
     pub fn new(edit: impl Fn(Script, &Value) -> Script + Send + Sync + 'static) -> Self {
         Self(Arc::new(edit))
     }

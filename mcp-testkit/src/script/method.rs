@@ -1,4 +1,4 @@
-//! Methods that the protocol itself does not know.
+//! Methods of extensions.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::Refusal;
 
 type Answer = Arc<dyn Fn(&Value) -> Result<Value, Refusal> + Send + Sync>;
 
-/// A method of an extension, and what answers it.
+/// A method of an extension, and its handler.
 #[derive(Clone)]
 pub(crate) struct Method {
     pub(super) name: String,

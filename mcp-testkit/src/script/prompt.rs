@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Ask;
 
-/// A prompt: how it is listed, and the messages it expands to.
+/// A prompt: its listed form, and the messages it expands to.
 #[derive(Clone, Debug)]
 pub struct Prompt {
     pub(crate) declared: Value,
@@ -49,14 +49,14 @@ impl Prompt {
         self
     }
 
-    /// Adds a message, as it is on the wire.
+    /// Adds a message, in wire format.
     #[must_use]
     pub fn with_message(mut self, message: Value) -> Self {
         self.messages.push(message);
         self
     }
 
-    /// What `prompts/get` gives.
+    /// The result of `prompts/get`.
     pub(crate) fn expanded(&self, arguments: &Value) -> Value {
         json!({
             "description": self.declared.get("description"),

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Ask;
 
-/// A resource: how it is listed, and what reading it gives.
+/// A resource: its listed form, and its contents.
 #[derive(Clone, Debug)]
 pub struct Resource {
     pub(crate) declared: Value,
@@ -23,7 +23,7 @@ impl Resource {
         )
     }
 
-    /// A binary resource; the bytes are given in base64.
+    /// A binary resource, given as base64.
     #[must_use]
     pub fn blob(uri: &str, mime_type: &str, base64: &str) -> Self {
         Self::with_contents(

@@ -1,4 +1,4 @@
-//! Tools of a scripted server: a declaration, some steps, an answer.
+//! Tools of a scripted server: a declaration, steps, and a result.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::Era;
 
 type Answer = Arc<dyn Fn(&Called<'_>) -> Result<Value, Refusal> + Send + Sync>;
 
-/// A tool: how it is listed, what it does on the way, and what it answers.
+/// A tool: its listed form, its steps, and its result.
 ///
 /// ```
 /// use std::time::Duration;
@@ -35,48 +35,48 @@ pub struct Tool {
     answer: Answer,
 }
 
-/// One thing a tool does before it answers.
+/// A step of a tool before its result.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Step {
-    /// Sends progress, if the caller gave a token.
+    /// Sends progress, if the caller sent a token.
     Progress {
-        /// How far it is.
+        /// The progress.
         progress: f64,
-        /// How far it will be.
+        /// The total.
         total: Option<f64>,
-        /// Words for people.
+        /// A message for people.
         message: Option<String>,
     },
-    /// Sends progress again and again, and never gets to the next step.
+    /// Sends progress repeatedly, and never reaches the next step.
     ProgressForEver(Duration),
-    /// Sends a log message, if the client wants that level.
+    /// Sends a log message, if the client requested that level.
     Log {
         /// One of the eight levels.
         level: String,
-        /// Anything.
+        /// Any data.
         data: Value,
     },
     /// Waits.
     Pause(Duration),
-    /// Waits as many milliseconds as this argument says.
+    /// Waits for the number of milliseconds in this argument.
     PauseArgument {
         /// The argument's name.
         name: String,
-        /// What to wait where it is missing.
+        /// The time to wait if it is absent.
         default: Duration,
     },
-    /// Waits for ever: only cancelling ends it.
+    /// Waits forever: only a cancellation ends it.
     Hang,
     /// Asks the client something and waits for the answer.
     Ask(Ask),
-    /// Changes what the server offers.
+    /// Changes the server's script.
     Edit(Edit),
-    /// Ends the server with this exit status, without an answer.
+    /// Exits the server with this status, without a response.
     Exit(i32),
-    /// Tells all clients that the list of tools changed.
+    /// Notifies all clients that the list of tools changed.
     ToolsChanged,
-    /// Tells all clients that subscribed to it that this resource changed.
+    /// Notifies all subscribed clients that this resource changed.
     ResourceUpdated(String),
 }
 
@@ -87,13 +87,13 @@ pub enum TaskSupport {
     /// Never.
     #[default]
     Forbidden,
-    /// If the client wants (2025-11-25), or can (2026-07-28).
+    /// If the client requests it (2025-11-25), or supports it (2026-07-28).
     Optional,
     /// Always.
     Required,
 }
 
-/// A call that arrived, with what the client answered on the way.
+/// A received call, with the client's answers so far.
 #[derive(Debug)]
 pub struct Called<'a> {
     /// The arguments as the client sent them.
@@ -102,26 +102,26 @@ pub struct Called<'a> {
 }
 
 impl Called<'_> {
-    /// What the client answered to the [`Ask`] of this key; null if it was not asked.
+    /// The client's answer to the [`Ask`] of this key; null if it was not asked.
     #[must_use]
     pub fn answer(&self, key: &str) -> Value {
         self.answers.get(key).cloned().unwrap_or_default()
     }
 }
 
-/// A JSON-RPC error that a tool answers with.
+/// A JSON-RPC error returned by a tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
     /// The code.
     pub code: i64,
-    /// Words.
+    /// The message.
     pub message: String,
-    /// More.
+    /// Further details.
     pub data: Option<Value>,
 }
 
 impl Refusal {
-    /// An error without data.
+    /// Creates an error without data.
     #[must_use]
     pub fn new(code: i64, message: impl Into<String>) -> Self {
         Self {
@@ -140,7 +140,7 @@ impl Refusal {
 }
 
 impl Tool {
-    /// A tool that takes anything and answers with nothing.
+    /// Creates a tool that accepts anything and returns an empty result.
     #[must_use]
     pub fn new(name: &str) -> Self {
         Self {
@@ -160,7 +160,7 @@ impl Tool {
         self
     }
 
-    /// Describes it and takes these properties, all required.
+    /// Sets its description and its properties, all required.
     #[must_use]
     pub fn taking(self, description: &str, properties: Value) -> Self {
         let required: Vec<String> = properties
@@ -173,14 +173,14 @@ impl Tool {
         )
     }
 
-    /// Does one more thing before it answers.
+    /// Adds a step before the result.
     #[must_use]
     pub fn with_step(mut self, step: Step) -> Self {
         self.steps.push(step);
         self
     }
 
-    /// May or must run as a task.
+    /// Sets whether it may or must run as a task.
     #[must_use]
     pub fn as_task(mut self, support: TaskSupport) -> Self {
         self.task = support;
@@ -192,13 +192,13 @@ impl Tool {
         self.declaring("execution", json!({"taskSupport": word}))
     }
 
-    /// Answers with this `CallToolResult`.
+    /// Sets the function that returns its `CallToolResult`.
     #[must_use]
     pub fn answering(self, answer: impl Fn(&Called<'_>) -> Value + Send + Sync + 'static) -> Self {
         self.trying(move |called| Ok(answer(called)))
     }
 
-    /// Answers with this `CallToolResult`, or a JSON-RPC error.
+    /// Sets the function that returns its `CallToolResult` or a JSON-RPC error.
     #[must_use]
     pub fn trying(
         mut self,
@@ -215,7 +215,7 @@ impl Tool {
             .unwrap_or_default()
     }
 
-    /// As it is listed: `execution` belongs to 2025-11-25.
+    /// Its listed form: `execution` belongs to 2025-11-25.
     pub(crate) fn listed(&self, era: Era) -> Value {
         let mut listed = self.declared.clone();
         if let (Era::Modern, Some(members)) = (era, listed.as_object_mut()) {

@@ -1,4 +1,4 @@
-//! One HTTP/1.1 connection, written byte by byte so that it can also be written wrongly.
+//! One HTTP/1.1 connection, written byte by byte so that it can also be written incorrectly.
 
 use std::io;
 use std::time::Duration;
@@ -10,10 +10,10 @@ use super::{Headers, gzip};
 use crate::Log;
 use crate::protocol::Piece;
 
-/// The longest head and the longest body a client may send.
+/// The maximum size of a client's head and of its body.
 const MAX_HEAD: usize = 64 << 10;
 const MAX_BODY: usize = 64 << 20;
-/// Messages of a flood that go out in one write.
+/// The number of a flood's messages per write.
 const BATCH: u64 = 64;
 
 /// A connection to a client.
@@ -25,16 +25,16 @@ pub(crate) struct Conn {
     pub(crate) requests: u64,
     pub(crate) dress: Dress,
     log: Log,
-    /// What ends the lines of events.
+    /// The line ending of events.
     pub(crate) line_end: &'static [u8],
 }
 
-/// How JSON bodies are sent.
+/// The form of JSON bodies.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) enum Dress {
     #[default]
     Plain,
-    /// Under a content type in odd case, with a parameter.
+    /// With a content type in odd case, with a parameter.
     OddCase,
     /// Compressed.
     Gzip,
@@ -60,7 +60,7 @@ impl HttpRequest {
 
 impl Conn {
     pub(crate) fn new(stream: TcpStream, number: u64, log: Log) -> Self {
-        // Only makes small writes slower if it fails.
+        // A failure only makes small writes slower.
         let _ = stream.set_nodelay(true);
         Self {
             stream,
@@ -168,19 +168,19 @@ impl Conn {
         std::future::pending().await
     }
 
-    /// Says nothing more until the client goes away.
+    /// Sends nothing more until the client closes the connection.
     pub(crate) async fn hang(&mut self) -> io::Result<()> {
         self.log.mark("silent", self.number);
         self.gone().await;
         Err(closed())
     }
 
-    /// Writes bytes as they are.
+    /// Writes bytes unchanged.
     pub(crate) async fn raw(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.stream.write_all(bytes).await
     }
 
-    /// Writes the same bytes again and again.
+    /// Writes the same bytes repeatedly.
     pub(crate) async fn repeat(&mut self, bytes: &[u8], times: u64) -> io::Result<()> {
         for _ in 0..times {
             self.raw(bytes).await?;
@@ -271,7 +271,7 @@ impl Conn {
         self.raw(&framed).await
     }
 
-    /// The orderly end of a chunked response.
+    /// Writes the normal end of a chunked response.
     pub(crate) async fn end(&mut self) -> io::Result<()> {
         self.raw(b"0\r\n\r\n").await
     }
@@ -300,7 +300,7 @@ impl Conn {
             }
             Piece::Flush(written) => {
                 if let Some(written) = written.lock().take() {
-                    // No one may wait any more.
+                    // The waiter may have been dropped.
                     let _ = written.send(());
                 }
                 Ok(())
@@ -313,7 +313,7 @@ impl Conn {
         }
     }
 
-    /// Closes the connection without another word. Always an error: nothing can follow.
+    /// Closes the connection silently. Always an error: nothing can follow.
     pub(crate) async fn close(&mut self) -> io::Result<()> {
         self.stream.shutdown().await?;
         Err(closed())

@@ -1,6 +1,6 @@
-//! Just enough of gzip: stored blocks, and a run that unpacks to 80 times its size and more.
+//! A minimal gzip encoder: stored blocks, and a run that unpacks to 80 times its size and more.
 
-/// The ten bytes every file begins with.
+/// The ten bytes at the start of every file.
 const MAGIC: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
 
 /// A valid gzip file that is not smaller than its content.
@@ -14,7 +14,7 @@ pub(crate) fn compress(content: &[u8]) -> Vec<u8> {
     file
 }
 
-/// The beginning of a gzip file: its head, and this content in blocks that are not the last.
+/// The beginning of a gzip file: its header, and this content in non-final blocks.
 fn stored(content: &[u8]) -> Vec<u8> {
     let mut file = MAGIC.to_vec();
     for block in content.chunks(0xffff) {
@@ -27,15 +27,15 @@ fn stored(content: &[u8]) -> Vec<u8> {
     file
 }
 
-/// The beginning of a bomb: `content`, then the first letter A of a run without end.
+/// The beginning of a bomb: `content`, then the first letter A of an endless run.
 pub(crate) fn bomb_start(content: &[u8]) -> Vec<u8> {
     let mut file = stored(content);
-    // A block with fixed codes that is not the last, and the literal A: 11 bits.
+    // A non-final block with fixed codes, and the literal A: 11 bits.
     let mut bits = Bits::default();
     bits.push(0, 1);
     bits.push(1, 2);
     bits.push_code(0x30 + u32::from(b'A'), 8);
-    // Nine matches of 13 bits more make whole bytes of them.
+    // Nine more matches of 13 bits fill whole bytes.
     for _ in 0..9 {
         bits.push_match();
     }
@@ -43,7 +43,7 @@ pub(crate) fn bomb_start(content: &[u8]) -> Vec<u8> {
     file
 }
 
-/// Thirteen bytes that say "258 times the last byte" eight times.
+/// Thirteen bytes that encode "258 times the last byte" eight times.
 pub(crate) fn bomb_run() -> Vec<u8> {
     let mut bits = Bits::default();
     for _ in 0..8 {
@@ -52,7 +52,7 @@ pub(crate) fn bomb_run() -> Vec<u8> {
     bits.bytes
 }
 
-/// Bits in the order of deflate.
+/// Bits in deflate order.
 #[derive(Default)]
 struct Bits {
     bytes: Vec<u8>,
@@ -61,7 +61,7 @@ struct Bits {
 }
 
 impl Bits {
-    /// A number, its lowest bit first.
+    /// Appends a number, lowest bit first.
     fn push(&mut self, value: u32, count: u32) {
         for bit in 0..count {
             self.held |= (value >> bit & 1) << self.count;
@@ -73,14 +73,14 @@ impl Bits {
         }
     }
 
-    /// A code, its highest bit first.
+    /// Appends a code, highest bit first.
     fn push_code(&mut self, code: u32, count: u32) {
         for bit in (0..count).rev() {
             self.push(code >> bit & 1, 1);
         }
     }
 
-    /// Length 258 (symbol 285, code 11000101) at distance 1 (code 00000).
+    /// Appends length 258 (symbol 285, code 11000101) at distance 1 (code 00000).
     fn push_match(&mut self) {
         self.push_code(0b1100_0101, 8);
         self.push_code(0, 5);

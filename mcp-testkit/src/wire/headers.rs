@@ -1,13 +1,13 @@
 //! HTTP header fields.
 
-/// Header fields in the order they came, names in lower case.
+/// Header fields in the order received, names in lower case.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Headers {
     fields: Vec<(String, String)>,
 }
 
 impl Headers {
-    /// Reads `Name: value` lines.
+    /// Parses `Name: value` lines.
     pub(crate) fn parse<'a>(lines: impl Iterator<Item = &'a str>) -> Self {
         let fields = lines
             .filter_map(|line| line.split_once(':'))

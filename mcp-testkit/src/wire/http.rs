@@ -1,4 +1,4 @@
-//! Streamable HTTP as a well-behaved server speaks it, in both eras.
+//! Streamable HTTP of a well-behaved server, in both eras.
 
 use std::io;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::protocol::{self, Out, Piece, Reply, Session};
 use crate::script::{Polling, Replies};
 use crate::{Era, Refusal};
 
-/// Sessions and resumable streams remembered; the oldest go first.
+/// The number of sessions and resumable streams remembered; the oldest are dropped first.
 const MAX_KEPT: usize = 1_000;
 
 const JSON: &str = "application/json";
@@ -100,7 +100,7 @@ async fn post(site: &Site, conn: &mut Conn, request: &HttpRequest) -> io::Result
     conn.reply(202, "", &[], b"").await
 }
 
-/// A fresh session's id; none if the script assigns none.
+/// A new session's id; `None` if the script assigns none.
 fn assign(site: &Site, session: &Arc<Session>) -> Option<String> {
     let script = site.world.script();
     let number = site.world.nth("session");
@@ -158,7 +158,7 @@ async fn answer(
         let (session, http_headers) = (Arc::clone(session), http.headers.clone());
         async move {
             let reply = session.answer(&message, &out, Some(&http_headers)).await;
-            // The client may have gone.
+            // The client may have closed the connection.
             let _ = done.send(reply);
         }
     });
@@ -219,7 +219,7 @@ async fn answer(
     }
 }
 
-/// Writes an answer that is the first output of its connection.
+/// Writes a response that is the first output of its connection.
 async fn write_reply(
     site: &Site,
     conn: &mut Conn,

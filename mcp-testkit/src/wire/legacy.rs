@@ -1,4 +1,4 @@
-//! The HTTP+SSE transport of 2024-11-05 as a well-behaved server speaks it.
+//! The HTTP+SSE transport of 2024-11-05 of a well-behaved server.
 
 use std::io;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub(super) async fn serve(site: &Site, conn: &mut Conn, request: &HttpRequest) -
     }
 }
 
-/// Holds a client's event stream, which begins with these bytes.
+/// Keeps a client's event stream open, which begins with these bytes.
 pub(crate) async fn stream(
     site: &Site,
     conn: &mut Conn,
@@ -50,7 +50,7 @@ pub(crate) async fn stream(
     ended
 }
 
-/// The session a POST belongs to, and the way to its stream.
+/// The session a POST belongs to, and its stream.
 pub(crate) fn session(site: &Site, request: &HttpRequest) -> Option<(Arc<Session>, Out)> {
     let (_, query) = request.target.split_once("session=")?;
     let number = query.split('&').next()?;

@@ -1,4 +1,4 @@
-//! One message a line, over any pair of byte streams.
+//! One message per line, over any pair of byte streams.
 
 use std::io;
 use std::sync::Arc;
@@ -14,46 +14,46 @@ use crate::Refusal;
 use crate::log::{Origin, Seen};
 use crate::protocol::{Out, Piece, Session, World, error};
 
-/// Bytes that go out in one write at most, unless one message is longer.
+/// The maximum number of bytes per write, unless one message is longer.
 const BATCH: usize = 256 << 10;
-/// The longest line a client may send.
+/// The maximum length of a client's line.
 const MAX_LINE: usize = 64 << 20;
 
 /// A server at one end of a pair of byte streams.
 pub(crate) struct Lines {
     reader: Box<dyn AsyncRead + Send + Unpin>,
     unread: Vec<u8>,
-    /// How far `unread` has been searched for a line end.
+    /// The part of `unread` already searched for a line end.
     searched: usize,
-    /// Reads at most so much at once, after a pause.
+    /// The maximum number of bytes per read, and the pause before it.
     pub(crate) patience: Option<(usize, Duration)>,
     pub(crate) out: Out,
     pub(crate) session: Arc<Session>,
     place: Place,
 }
 
-/// Where a server of lines lives.
+/// The place of a server of lines.
 #[derive(Clone, Debug)]
 pub(crate) enum Place {
     /// In memory.
     Memory,
-    /// On this process's standard input and output; the flag says that signals are ignored.
+    /// This process's standard input and output; the flag means that signals are ignored.
     Process(Arc<AtomicBool>),
 }
 
-/// How messages are written.
+/// The format of written messages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Style {
     /// Written before every message.
     pub(crate) before: &'static [u8],
     /// Ends every message.
     pub(crate) end: &'static [u8],
-    /// Bytes a write.
+    /// Bytes per write.
     pub(crate) step: usize,
 }
 
 impl Style {
-    /// As it should be.
+    /// The correct format.
     pub(crate) const PLAIN: Self = Self {
         before: b"",
         end: b"\n",
@@ -62,7 +62,7 @@ impl Style {
 }
 
 impl Lines {
-    /// A server on these streams, and the future that writes for it.
+    /// Creates a server on these streams, and the future that writes for it.
     pub(crate) fn new<R, W>(
         world: &Arc<World>,
         reader: R,
@@ -127,7 +127,7 @@ impl Lines {
         Ok(None)
     }
 
-    /// Does what a well-behaved server does with a message.
+    /// Handles a message like a well-behaved server.
     pub(crate) async fn handle(&mut self, message: Value) {
         self.session.handle(message, &self.out).await;
     }
@@ -142,7 +142,7 @@ impl Lines {
         Ok(true)
     }
 
-    /// What a well-behaved server would answer.
+    /// The response of a well-behaved server.
     pub(crate) async fn answer(&mut self, request: &Value) -> Vec<u8> {
         let reply = self.session.answer(request, &self.out, None).await;
         match reply.pieces.into_iter().next() {
@@ -159,7 +159,7 @@ impl Lines {
         }
     }
 
-    /// Writes what is queued, then closes the output.
+    /// Writes queued messages, then closes the output.
     pub(crate) async fn close_output(&mut self) {
         self.out.flush().await;
         self.out.send(Piece::End).await;
@@ -169,7 +169,7 @@ impl Lines {
         }
     }
 
-    /// From now on signals are logged, but do not end the process.
+    /// Makes signals logged only, without ending the process.
     pub(crate) fn ignore_signals(&self) {
         if let Place::Process(ignore) = &self.place {
             ignore.store(true, Ordering::Relaxed);
@@ -234,7 +234,7 @@ where
                 Piece::Flush(written) => {
                     style.write(&mut writer, &mut bytes).await?;
                     if let Some(written) = written.lock().take() {
-                        // No one may wait any more.
+                        // The waiter may have been dropped.
                         let _ = written.send(());
                     }
                 }

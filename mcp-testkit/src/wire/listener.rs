@@ -18,7 +18,7 @@ use crate::fault::{Hit, Kind, On};
 use crate::log::{Origin, Seen};
 use crate::protocol::{Session, World};
 
-/// How long streams may take to end in order when the server stops.
+/// The time streams may take to end normally when the server stops.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// One origin: a port on the loopback address.
@@ -33,7 +33,7 @@ pub(crate) struct Site {
     pub(crate) other: Option<String>,
     pub(crate) sessions: Mutex<BTreeMap<String, Arc<Session>>>,
     pub(super) replays: Mutex<BTreeMap<u64, Arc<Replay>>>,
-    /// What a resumed stream is to bring.
+    /// The contents of a resumed stream.
     pub(crate) pending: Mutex<Vec<u8>>,
     away: mpsc::Sender<Duration>,
     epoch: watch::Sender<u64>,
@@ -73,9 +73,9 @@ impl Site {
         format!("{}{path}", self.base)
     }
 
-    /// Refuses connections for a while and drops those there are.
+    /// Refuses connections for a while and drops the open ones.
     pub(crate) fn go_away(&self, time: Duration) {
-        // A second order while one is carried out is dropped.
+        // A second request during the first is dropped.
         let _ = self.away.try_send(time);
     }
 
@@ -98,7 +98,7 @@ impl Site {
             tokio::select! {
                 accepted = open.accept() => {
                     let Ok((stream, _)) = accepted else {
-                        // Out of file descriptors, most likely: some will be free again.
+                        // Most likely out of file descriptors: some will be free again.
                         tokio::time::sleep(Duration::from_millis(10)).await;
                         continue;
                     };
@@ -118,13 +118,13 @@ impl Site {
                 }
                 Some(_) = connections.join_next() => {}
                 () = self.world.stopped() => break,
-                // Connections end with the set, in the middle of whatever they are at.
+                // Connections end with the set, at any point.
                 _ = self.world.exited() => return,
             }
         }
         drop(listener);
         let ended = async { while connections.join_next().await.is_some() {} };
-        // What has not ended by then is dropped with the set.
+        // Connections that have not ended by then are dropped with the set.
         let _ = tokio::time::timeout(GRACE, ended).await;
     }
 
@@ -185,7 +185,7 @@ impl Site {
         }
     }
 
-    /// Does what a well-behaved server does with a request.
+    /// Handles a request like a well-behaved server.
     pub(crate) async fn behave(&self, conn: &mut Conn, request: &HttpRequest) -> io::Result<()> {
         match self.shape {
             TransportKind::Sse => legacy::serve(self, conn, request).await,

@@ -7,7 +7,7 @@ use tokio::sync::{Notify, mpsc};
 
 use crate::protocol::Piece;
 
-/// Pieces a stream keeps at most.
+/// The maximum number of pieces a stream keeps.
 const MAX_PIECES: usize = 10_000;
 
 /// Everything one stream has sent.
@@ -26,7 +26,7 @@ struct State {
 }
 
 impl Replay {
-    /// Remembers what arrives, until it ends.
+    /// Records pieces as they arrive, until the stream ends.
     pub(crate) fn of(stream: u64, mut pieces: mpsc::Receiver<Piece>) -> Arc<Self> {
         let replay = Arc::new(Self {
             stream,
@@ -52,7 +52,7 @@ impl Replay {
         replay
     }
 
-    /// The piece at this place, once it is there; `None` if the stream ended before.
+    /// The piece at this position, once it exists; `None` if the stream has ended before.
     pub(crate) async fn piece(&self, at: usize) -> Option<Piece> {
         loop {
             let grown = self.grown.notified();
@@ -71,13 +71,13 @@ impl Replay {
         }
     }
 
-    /// The id of the event at this place, counted from 1; 0 is the empty first event.
+    /// The id of the event at this position, counted from 1; 0 is the empty first event.
     pub(crate) fn event_id(&self, at: usize) -> String {
         format!("stream-{}-{at}", self.stream)
     }
 }
 
-/// The stream and the place that an event id names.
+/// The stream and the position in an event id.
 pub(crate) fn parse_event_id(id: &str) -> Option<(u64, usize)> {
     let (stream, at) = id.strip_prefix("stream-")?.split_once('-')?;
     Some((stream.parse().ok()?, at.parse().ok()?))

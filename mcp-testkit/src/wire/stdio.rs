@@ -7,7 +7,7 @@ pub(crate) type Input = Box<dyn AsyncRead + Send + Unpin>;
 /// A byte stream to write to.
 pub(crate) type Output = Box<dyn AsyncWrite + Send + Unpin>;
 
-/// Standard input and output. Pipes are used directly, anything else by way of a thread.
+/// Standard input and output. Pipes are used directly, anything else through a thread.
 pub(crate) fn streams() -> (Input, Output) {
     #[cfg(unix)]
     let (input, output) = (pipe_in(), pipe_out());
@@ -55,7 +55,7 @@ pub(crate) fn close_output() {
     }
 }
 
-/// Returns when SIGTERM, or its like elsewhere, arrives; gives its name.
+/// Returns the signal's name when SIGTERM, or its equivalent elsewhere, arrives.
 pub(crate) async fn terminated() -> &'static str {
     #[cfg(unix)]
     {

@@ -1,4 +1,4 @@
-//! The body of a reply, bounded in time and size.
+//! The body of a reply, with limits on time and size.
 
 use std::pin::{Pin, pin};
 use std::task::Poll;
@@ -13,7 +13,7 @@ use crate::http::body_budget::Reservation;
 use crate::http::redirect::shown;
 use crate::{ReplyTimeout, TransportError};
 
-/// How much is allocated up front for a reply that announces its length.
+/// The maximum allocation up front for a reply that announces its length.
 pub(crate) const MAX_PREALLOCATION: usize = 4 << 20;
 
 /// The bytes of a reply as they arrive.
@@ -23,7 +23,7 @@ pub(crate) struct Body {
     watch: Watch,
 }
 
-/// How long a reply may pause, and take in total.
+/// The limits on the pauses and the total duration of a reply.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
     idle: Option<Duration>,
@@ -31,7 +31,7 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// The limits that apply to a reply of this kind, counted from now.
+    /// The limits for a reply of this kind, counted from now.
     pub(crate) fn new(limits: &HttpLimits, timeout: ReplyTimeout) -> Self {
         match timeout {
             ReplyTimeout::Normal => Self {
@@ -55,7 +55,7 @@ impl Pace {
         Self { idle: None, total }
     }
 
-    /// When the next bytes are due, and by which limit.
+    /// The deadline of the next bytes, and the limit that sets it.
     fn deadline(&self) -> Option<(Instant, &'static str, Duration)> {
         let idle = self.idle.and_then(|limit| {
             Some((
@@ -73,7 +73,7 @@ impl Pace {
     }
 }
 
-/// Enforces the pace of one reply, with one timer.
+/// Enforces the time limits of one reply, with one timer.
 #[derive(Debug)]
 struct Watch {
     pace: Pace,
@@ -175,7 +175,7 @@ impl Body {
         Ok(whole)
     }
 
-    /// As much of the body as arrives in time and fits.
+    /// The part of the body that arrives in time and fits.
     pub(crate) async fn start(mut self, limit: usize) -> Vec<u8> {
         let mut start = Vec::new();
         while start.len() < limit
@@ -223,7 +223,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_long_pause_ends_the_reply() {
         let mut watch = Watch::new(Pace::new(&limits(), ReplyTimeout::Normal));
-        // The timer of an earlier pause does not count for a later one.
+        // The timer of an earlier pause must not apply to a later one.
         assert_eq!(pause(&mut watch, SECOND).await, Ok(()));
         let began = Instant::now();
         let error = pause(&mut watch, 11 * SECOND).await.unwrap_err();

@@ -1,4 +1,4 @@
-//! A bound on the bytes of large replies that are being read at the same time.
+//! A limit on the bytes of large replies that are read at the same time.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ pub(crate) const LARGE: usize = 64 * 1024;
 /// The budget is counted in units of this many bytes.
 const UNIT: usize = 4 * 1024;
 
-/// The byte budget that the large replies of one connection share. A clone shares it, too.
+/// The byte budget that the large replies of one connection share. Clones share it, too.
 ///
-/// A message reserves its bytes once, when it turns out to be large, and waits until they are
-/// available. It never asks for more while it holds a reservation, so replies cannot deadlock. A
-/// message larger than the whole budget takes all of it.
+/// A message reserves its bytes once, when it proves to be large, and waits until they are available. It never requests
+/// more while it holds a reservation, so replies cannot deadlock. A message larger than the whole budget takes all of
+/// it.
 #[derive(Clone, Debug)]
 pub(crate) struct BodyBudget {
     units: Arc<Semaphore>,
@@ -37,7 +37,7 @@ impl BodyBudget {
         }
     }
 
-    /// A reservation of nothing yet.
+    /// An empty reservation.
     pub(crate) fn reservation(&self) -> Reservation {
         Reservation {
             budget: self.clone(),
@@ -47,8 +47,8 @@ impl BodyBudget {
 }
 
 impl Reservation {
-    /// Reserves room for a message of at least `bytes` bytes. Does nothing if the message is small
-    /// or has its reservation already.
+    /// Reserves room for a message of at least `bytes` bytes. Does nothing if the message is small or already has its
+    /// reservation.
     pub(crate) async fn reserve(&mut self, bytes: usize) {
         if bytes < LARGE || self.held.is_some() {
             return;
@@ -62,7 +62,7 @@ impl Reservation {
             .ok();
     }
 
-    /// Returns what is held: the message has been handed on.
+    /// Releases the reservation: the message has been passed on.
     pub(crate) fn release(&mut self) {
         self.held = None;
     }

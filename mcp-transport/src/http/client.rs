@@ -9,25 +9,24 @@ use rustls_platform_verifier::BuilderVerifierExt;
 
 use crate::BoxError;
 
-/// How long an idle connection is kept: just below the 60 s after which common load balancers close
-/// it, so that a request rarely meets a connection that is being closed.
+/// The time an idle connection is kept: just below the 60 s after which common load balancers close it, so that a
+/// request rarely meets a connection that is being closed.
 const KEEP_ALIVE: Duration = Duration::from_secs(55);
 
-/// The HTTP client that this crate uses by default, as a starting point for one with a proxy or a
-/// resolver: rustls with ring and the operating system's certificates, proxies from the environment,
-/// HTTP/1.1, no cookies.
+/// The default HTTP client of this crate, as a starting point for one with a proxy or a resolver: rustls with ring and
+/// the operating system's certificates, proxies from the environment, HTTP/1.1, no cookies.
 ///
-/// For certificates of your own, start from `reqwest::Client::builder()` instead, with one of
-/// reqwest's TLS features: certificates cannot be added to a preconfigured TLS backend.
+/// For your own certificates, start from `reqwest::Client::builder()` instead, with one of reqwest's TLS features:
+/// certificates cannot be added to a preconfigured TLS backend.
 ///
 /// # Errors
 ///
-/// When the operating system's certificates cannot be read.
+/// If the operating system's certificates cannot be read.
 pub fn client_builder() -> Result<ClientBuilder, BoxError> {
     Ok(plain_builder().tls_backend_preconfigured(system_tls()?))
 }
 
-/// The same for a server on this machine without TLS: reads no certificates and uses no proxy.
+/// The builder for a server on this machine without TLS: it reads no certificates and uses no proxy.
 pub(crate) fn loopback_builder() -> Result<ClientBuilder, BoxError> {
     let tls = tls_builder()?
         .with_root_certificates(RootCertStore::empty())
@@ -42,8 +41,8 @@ fn plain_builder() -> ClientBuilder {
         .pool_idle_timeout(KEEP_ALIVE)
 }
 
-/// Switches off what must not happen implicitly: credentials must not follow a redirect, a request
-/// must not be sent twice, and a body must not be decompressed beyond its limit.
+/// Switches off implicit behaviour: credentials must not follow a redirect, a request must not be sent twice, and a
+/// body must not be decompressed beyond its limit.
 pub(crate) fn tame(builder: ClientBuilder) -> ClientBuilder {
     builder
         .redirect(reqwest::redirect::Policy::none())
@@ -55,8 +54,8 @@ pub(crate) fn tame(builder: ClientBuilder) -> ClientBuilder {
         .no_deflate()
 }
 
-/// One TLS configuration for the whole process: reading the system's certificates takes
-/// milliseconds, and sessions can be resumed across connections.
+/// The TLS configuration of the whole process: reading the system's certificates takes milliseconds, and sessions can
+/// be resumed across connections.
 fn system_tls() -> Result<ClientConfig, BoxError> {
     static TLS: OnceLock<ClientConfig> = OnceLock::new();
     if let Some(tls) = TLS.get() {

@@ -1,4 +1,4 @@
-//! The configuration of a server behind a URL.
+//! The configuration of a server with a URL.
 
 use std::error::Error;
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::http::redirect::shown;
 use crate::http::{HttpConnect, HttpLimits};
 use crate::{AuthProvider, BoxError, Connect, Transport, TransportError, TransportKind};
 
-/// The settings of one server behind a URL.
+/// The settings of one server with a URL.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -54,14 +54,14 @@ enum Kind {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum HttpConfigError {
-    /// Not a URL that this transport supports.
+    /// Not a URL this transport supports.
     Url {
         /// The URL.
         url: String,
-        /// What is wrong with it.
+        /// The problem.
         detail: String,
     },
-    /// This header belongs to the protocol and cannot be set.
+    /// This header is reserved for the protocol and cannot be set.
     ReservedHeader {
         /// Its name.
         name: String,
@@ -73,7 +73,7 @@ pub enum HttpConfigError {
     },
     /// The HTTP client could not be set up.
     Client {
-        /// Why not.
+        /// The cause.
         source: BoxError,
     },
 }
@@ -83,8 +83,8 @@ impl HttpConfig {
     ///
     /// # Errors
     ///
-    /// If this is not an `http` or `https` URL, or contains a user name or password: these belong in
-    /// a header or an [`AuthProvider`].
+    /// If this is not an `http` or `https` URL, or contains a user name or password, which belong in a header or an
+    /// [`AuthProvider`].
     pub fn new(url: &str) -> Result<Self, HttpConfigError> {
         let mut parsed = Url::parse(url).map_err(|error| HttpConfigError::Url {
             url: url.split(['?', '#']).next().unwrap_or_default().to_owned(),
@@ -115,13 +115,12 @@ impl HttpConfig {
         })
     }
 
-    /// Sends this header with every request. Its value is treated as a secret. Headers of the
-    /// [`AuthProvider`] win over it.
+    /// Sends this header with every request. Its value is treated as a secret. Headers of the [`AuthProvider`] take
+    /// precedence over it.
     ///
     /// # Errors
     ///
-    /// When the header belongs to the protocol (`Content-Type`, `Accept`, `Mcp-…`, …), or is not
-    /// allowed in HTTP.
+    /// If the header is reserved for the protocol (`Content-Type`, `Accept`, `Mcp-…`, …), or is not allowed in HTTP.
     pub fn with_header(mut self, name: &str, value: &str) -> Result<Self, HttpConfigError> {
         let (name, value) = custom_header(name, value)?;
         self.headers.insert(name, value);
@@ -135,20 +134,19 @@ impl HttpConfig {
         self
     }
 
-    /// Sets the bounds.
+    /// Sets the limits.
     #[must_use]
     pub fn with_limits(mut self, limits: HttpLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Uses an HTTP client of your own, for a proxy, certificates or a resolver. [`client_builder`] is
-    /// a good start. Redirects, retries, the `Referer` header and compression are switched off in any
-    /// case; the connect timeout is yours to set.
+    /// Uses your own HTTP client, for a proxy, certificates or a resolver. Start from [`client_builder`]. Redirects,
+    /// retries, the `Referer` header and compression are always switched off; the connect timeout is the client's own.
     ///
     /// # Errors
     ///
-    /// When the client cannot be built.
+    /// If the client cannot be built.
     pub fn with_client(mut self, builder: reqwest::ClientBuilder) -> Result<Self, HttpConfigError> {
         self.client = Some(build(tame(builder))?);
         Ok(self)
@@ -169,8 +167,8 @@ impl HttpConfig {
         self
     }
 
-    /// Tries HTTP+SSE before Streamable HTTP, or after it, for instance by what worked last. Has no
-    /// effect if the configuration names a kind.
+    /// Tries HTTP+SSE before or after Streamable HTTP, for instance depending on what worked last. Has no effect if the
+    /// configuration selects a transport.
     #[cfg(feature = "sse")]
     #[must_use]
     pub fn sse_first(mut self, first: bool) -> Self {
@@ -178,13 +176,13 @@ impl HttpConfig {
         self
     }
 
-    /// A connector with one HTTP client for all its connections. If the configuration names no kind,
-    /// Streamable HTTP is tried first and HTTP+SSE is its [`fallback`](Connect::fallback); the other
-    /// way round if `sse_first` is set or, if that was not called, for a URL that ends in `/sse`.
+    /// A connector with one HTTP client for all its connections. If the configuration selects no transport, Streamable
+    /// HTTP is tried first and HTTP+SSE is its [`fallback`](Connect::fallback). The order is reversed if `sse_first` is
+    /// set or, if that was not called, for a URL that ends in `/sse`.
     ///
     /// # Errors
     ///
-    /// When the HTTP client cannot be set up.
+    /// If the HTTP client cannot be set up.
     pub fn into_connect(self) -> Result<Arc<dyn Connect>, HttpConfigError> {
         let kind = self.kind;
         let exchange = Arc::new(Exchange::new(self)?);
@@ -210,8 +208,8 @@ impl HttpConfig {
     }
 }
 
-/// Each connection gets an HTTP client, and so a connection pool, of its own.
-/// [`into_connect`](HttpConfig::into_connect) makes one client for all of them.
+/// Each connection gets its own HTTP client, and so its own connection pool. [`into_connect`](HttpConfig::into_connect)
+/// creates one client for all of them.
 #[async_trait]
 impl Connect for HttpConfig {
     async fn connect(&self) -> Result<Arc<dyn Transport>, TransportError> {
@@ -269,7 +267,7 @@ fn connect_by(_: Kind, exchange: Arc<Exchange>) -> Arc<dyn Connect> {
     Arc::new(HttpConnect::over(exchange))
 }
 
-/// Checks a header that is not the protocol's.
+/// Validates a header set by the user.
 pub(crate) fn custom_header(
     name: &str,
     value: &str,

@@ -9,7 +9,7 @@ use crate::{Connect, Transport, TransportError, TransportKind};
 
 /// Opens connections to one server over Streamable HTTP.
 ///
-/// Opening costs nothing: the first message connects. All connections share one pool.
+/// Opening is free: the first message connects. All connections share one pool.
 #[derive(Clone, Debug)]
 pub struct HttpConnect {
     exchange: Arc<Exchange>,
@@ -17,12 +17,12 @@ pub struct HttpConnect {
 }
 
 impl HttpConnect {
-    /// Connects over Streamable HTTP, whatever kind the configuration names.
-    /// [`HttpConfig::into_connect`] honours the kind.
+    /// Connects over Streamable HTTP, whichever transport the configuration selects. [`HttpConfig::into_connect`]
+    /// respects that setting.
     ///
     /// # Errors
     ///
-    /// When the HTTP client cannot be set up.
+    /// If the HTTP client cannot be set up.
     pub fn new(config: HttpConfig) -> Result<Self, HttpConfigError> {
         Ok(Self::over(Arc::new(Exchange::new(config)?)))
     }

@@ -31,16 +31,16 @@ use crate::{
 pub(crate) struct Connection {
     exchange: Arc<Exchange>,
     session: Mutex<Session>,
-    /// The legacy revision in force, for requests that carry no message.
+    /// The legacy revision in force, for requests without a message.
     agreed: Mutex<Option<Revision>>,
     inbox: Arc<Inbox>,
     tasks: Arc<Tasks>,
     budget: BodyBudget,
-    /// Notified whenever the server was reachable.
+    /// Notified whenever the server proves reachable.
     reachable: Notify,
 }
 
-/// A request whose reply has begun.
+/// A request whose reply has started.
 struct Request {
     id: RequestId,
     reply_timeout: ReplyTimeout,
@@ -84,8 +84,8 @@ impl Connection {
         self.tasks.abort_all();
     }
 
-    /// Sends a request. Returns its response if `wants_response` and nothing came before it;
-    /// otherwise the reply goes to the inbox.
+    /// Sends a request. Returns its response if `wants_response` is set and nothing came before it; otherwise the reply
+    /// goes to the inbox.
     pub(crate) async fn request(
         self: &Arc<Self>,
         message: Outgoing,
@@ -180,7 +180,7 @@ impl Connection {
             self.reachable.notify_one();
             return Ok(response);
         }
-        // Boxed, like everything rare, so that the future of an ordinary request stays small.
+        // Boxed, like every rare path, so that the future of an ordinary request stays small.
         let refused = Box::pin(refusal(response, limits)).await;
         Err(match (session, &refused.error) {
             (Some(session), TransportError::Http(failure))
@@ -228,7 +228,7 @@ impl Connection {
         if peek_response(&body).is_some_and(|(id, _)| request.id == id.into()) {
             return Ok(Some(body));
         }
-        // Boxed, like everything rare.
+        // Boxed, like every rare path.
         Box::pin(self.deliver(request.id, body)).await;
         Ok(None)
     }
@@ -243,8 +243,8 @@ impl Connection {
         self.inbox.push(Incoming::Ended { request, error }).await;
     }
 
-    /// Reads an event stream up to its response, on the caller's task if `wants_response`. What
-    /// follows the response is drained by a task of its own.
+    /// Reads an event stream up to its response, on the caller's task if `wants_response` is set. A separate task
+    /// drains what follows the response.
     async fn read_events(
         self: &Arc<Self>,
         request: Request,
@@ -266,7 +266,7 @@ impl Connection {
             let get = Get::new(self.clone(), Purpose::Reply, revision, session, pace);
             (get, Reconnect::new(limits, limits.resumptions))
         });
-        // A stream that stays open must not take the place of a request that ends.
+        // A stream that stays open must not occupy the permit of a request that ends.
         let permit = Some(permit).filter(|_| reply_timeout == ReplyTimeout::Normal);
         let mut reply = ReplyStream {
             request: id.clone(),
@@ -299,7 +299,7 @@ impl Connection {
         let read = self.tasks.read_reply(id.clone(), async move {
             let error = match reply.response().await {
                 Ok(response) => {
-                    // Before the response can be seen: from here on there is nothing to release.
+                    // Before the response becomes visible: from here on there is nothing to release.
                     tasks.answered(&id);
                     drop(permit);
                     reply.deliver(response.body).await;

@@ -1,4 +1,4 @@
-//! One HTTP exchange, up to the head of the response: with credentials, within the origin.
+//! One HTTP exchange, up to the head of the response, with credentials, within the origin.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -23,20 +23,20 @@ pub(crate) struct Exchange {
     client: Client,
 }
 
-/// One request, sent again as redirects and challenges require.
+/// One request, resent as redirects and challenges require.
 #[derive(Debug)]
 pub(crate) struct HttpRequest<'a> {
     pub(crate) method: Method,
     pub(crate) url: &'a Url,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
-    /// Until the head of the response.
+    /// The time limit for the head of the response.
     pub(crate) timeout: Duration,
-    /// How many challenges the provider may answer with another attempt.
+    /// The number of challenges the provider may follow with another attempt.
     pub(crate) challenges: u32,
 }
 
-/// Credentials as the provider gave them.
+/// Credentials as supplied by the provider.
 type Credentials = Vec<(String, Secret)>;
 
 impl Exchange {
@@ -58,8 +58,8 @@ impl Exchange {
         shown(&self.config.url)
     }
 
-    /// Sends `request` and returns the head of the response, whatever its status, unless it is a
-    /// redirect or a refusal of our credentials.
+    /// Sends `request` and returns the head of the response with any status, unless it is a redirect or a rejection of
+    /// our credentials.
     pub(crate) async fn send(&self, request: &HttpRequest<'_>) -> Result<Response, SendError> {
         let mut url = Cow::Borrowed(request.url);
         let (mut hops, mut refusals) = (0, 0);
@@ -89,7 +89,7 @@ impl Exchange {
     ) -> Result<Response, SendError> {
         let mut http = Request::new(request.method.clone(), url.clone());
         let headers = http.headers_mut();
-        // Configured headers and credentials cannot replace ours: `custom_header` refuses those.
+        // Configured headers and credentials cannot replace ours: `custom_header` rejects those.
         headers.clone_from(&request.headers);
         headers.extend(self.config.headers.clone());
         for (name, value) in credentials {
@@ -114,7 +114,7 @@ impl Exchange {
         }
     }
 
-    /// There was no response. It is certain that nothing was sent only if there was no connection.
+    /// The error when there was no response. Only without a connection is it certain that nothing was sent.
     fn unsent(&self, method: &Method, url: &Url, error: reqwest::Error) -> SendError {
         let error = error.without_url();
         let (delivery, action) = if error.is_connect() {
@@ -188,7 +188,7 @@ impl Exchange {
         }
     }
 
-    /// Reports a refusal to the provider. `Ok` means: try again.
+    /// Reports a rejection to the provider. `Ok` means: try again.
     async fn challenged(
         &self,
         request: &HttpRequest<'_>,

@@ -1,4 +1,4 @@
-//! Opens event streams by GET: the rest of a reply, or the stream of unsolicited messages.
+//! Opens event streams by GET: the remainder of a reply, or the stream of unsolicited messages.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
@@ -22,14 +22,13 @@ pub(crate) struct Get {
     revision: Option<Revision>,
     session: Option<SessionId>,
     pace: Pace,
-    /// Challenges that may still lead to an authorization: one for the whole stream, since no
-    /// caller asked for it.
+    /// Challenges that may still lead to an authorization: one for the whole stream, because no caller requested it.
     challenges: AtomicU32,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Purpose {
-    /// The rest of a reply.
+    /// The remainder of a reply.
     Reply,
     /// Unsolicited messages.
     Listen,
@@ -66,7 +65,7 @@ impl Open for Get {
             .send(&request)
             .await
             .map_err(|failed| failed.error)?;
-        // A server without a GET stream may answer 404 to every GET.
+        // A server without a GET stream may respond with 404 to every GET.
         if let (404, Purpose::Reply, Some(session)) =
             (response.status().as_u16(), self.purpose, &self.session)
         {

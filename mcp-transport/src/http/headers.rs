@@ -19,7 +19,7 @@ const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 const IDENTITY: HeaderValue = HeaderValue::from_static("identity");
 
-/// Headers that only we or HTTP may set, besides all that begin with `mcp-`.
+/// Headers that only this crate or HTTP may set, besides all that begin with `mcp-`.
 const RESERVED: [&str; 14] = [
     "accept",
     "accept-encoding",

@@ -44,7 +44,7 @@ impl Inbox {
         while !self.try_push(&mut waiting) {
             let mut freed = pin!(self.freed.notified());
             freed.as_mut().enable();
-            // Once more: room that was freed before we registered does not wake us.
+            // Try again: room that was freed before we registered does not wake us.
             if self.try_push(&mut waiting) {
                 return;
             }
@@ -98,14 +98,14 @@ impl Inbox {
         Some(item)
     }
 
-    /// Ends the queue. What is queued is still delivered; only the first end counts.
+    /// Ends the queue. Queued items are still delivered; only the first end counts.
     pub(crate) fn end(&self, closed: Closed) {
         self.state.lock().end.get_or_insert(closed);
         self.arrived.notify_one();
         self.freed.notify_waiters();
     }
 
-    /// How the queue ended, once it has.
+    /// How the queue ended, if it has.
     #[cfg(feature = "sse")]
     pub(crate) fn ended(&self) -> Option<Closed> {
         self.state.lock().end.clone()

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-/// The limits of an HTTP connection. The defaults leave room for anything ordinary.
+/// The limits of an HTTP connection. The defaults suit ordinary use.
 ///
-/// The timeouts are a safety net under the caller's own deadlines and therefore long; a dead peer is
-/// noticed by TCP keep-alive within a minute.
+/// The timeouts are a safety net below the caller's own deadlines and therefore long; TCP keep-alive detects a dead
+/// peer within a minute.
 ///
 /// ```
 /// use std::time::Duration;
@@ -81,53 +81,52 @@ macro_rules! with {
 }
 
 with! {
-    /// Requests whose reply is not complete; further ones wait. Notifications, responses and streams
+    /// The maximum number of requests with an incomplete reply; further ones wait. Notifications, responses and streams
     /// that stay open are not counted. Default: 64.
     with_requests_in_flight => requests_in_flight: usize;
-    /// One message: a JSON body or an event. Default: 32 MiB.
+    /// The maximum size of a message: a JSON body or an event. Default: 32 MiB.
     with_message_bytes => message_bytes: usize;
-    /// How much of the body of an error response is read. Default: 64 KiB.
+    /// The maximum number of bytes read from the body of an error response. Default: 64 KiB.
     with_error_body_bytes => error_body_bytes: usize;
-    /// Bytes of large replies (64 KiB or more) that are read at the same time; further ones wait,
-    /// and one that is larger is read alone. Default: 4 MiB.
+    /// The maximum number of bytes of large replies (64 KiB or more) that are read at the same time; further ones wait,
+    /// and a larger one is read alone. Default: 4 MiB.
     with_buffered_bytes => buffered_bytes: usize;
-    /// Messages that wait for `recv`. Default: 1024.
+    /// The maximum number of messages waiting for `recv`. Default: 1024.
     with_queued_messages => queued_messages: usize;
-    /// Bytes that wait for `recv`; one larger message waits alone. Default: 4 MiB.
+    /// The maximum number of bytes waiting for `recv`; one larger message waits alone. Default: 4 MiB.
     with_queued_bytes => queued_bytes: usize;
-    /// Redirects followed for one request. Default: 5.
+    /// The maximum number of redirects followed for one request. Default: 5.
     with_redirects => redirects: u32;
-    /// Refusals of one request that the [`AuthProvider`](crate::AuthProvider) may answer with another
-    /// attempt. Default: 3.
+    /// The maximum number of refusals of one request that the [`AuthProvider`](crate::AuthProvider) may follow with
+    /// another attempt. Default: 3.
     with_challenges => challenges: u32;
-    /// Attempts in a row to resume a broken reply before its request fails. Default: 4.
+    /// The maximum number of consecutive attempts to resume a broken reply before its request fails. Default: 4.
     with_resumptions => resumptions: u32;
-    /// Attempts in a row to reopen the stream for unsolicited messages, before it rests until the
-    /// server is reachable again. Default: 8.
+    /// The maximum number of consecutive attempts to reopen the stream for unsolicited messages, before it pauses until
+    /// the server is reachable again. Default: 8.
     with_reconnects => reconnects: u32;
-    /// Name look-up, TCP and TLS together. Default: 10 s.
+    /// The time limit for name resolution, TCP and TLS together. Default: 10 s.
     with_connect_timeout => connect_timeout: Duration;
-    /// From the request to the head of the HTTP response. Default: 20 min.
+    /// The time limit from the request to the head of the HTTP response. Default: 20 min.
     with_first_byte_timeout => first_byte_timeout: Duration;
-    /// From a notification or a response to its acknowledgement. Default: 30 s.
+    /// The time limit from a notification or a response to its acknowledgement. Default: 30 s.
     with_acknowledge_timeout => acknowledge_timeout: Duration;
-    /// A pause within a reply. Default: 20 min.
+    /// The time limit for a pause within a reply. Default: 20 min.
     with_idle_timeout => idle_timeout: Duration;
-    /// A whole reply, resumptions included. Default: 1 h.
+    /// The time limit for a whole reply, resumptions included. Default: 1 h.
     with_total_timeout => total_timeout: Duration;
-    /// How long sending `notifications/initialized` waits for the server's own stream to open
-    /// before it goes on in the background. Default: 1 s.
+    /// How long sending `notifications/initialized` waits for the server's own stream to open before it continues in
+    /// the background. Default: 1 s.
     with_listen_timeout => listen_timeout: Duration;
-    /// HTTP+SSE: until the event stream begins, and from there to its `endpoint` event.
-    /// Default: 30 s.
+    /// HTTP+SSE: the time limit until the event stream begins, and from there to its `endpoint` event. Default: 30 s.
     with_endpoint_timeout => endpoint_timeout: Duration;
-    /// Ending the session. Default: 2 s.
+    /// The time limit for ending the session. Default: 2 s.
     with_close_timeout => close_timeout: Duration;
-    /// The shortest delay before a reconnection, whatever the server asks for; it grows while there
-    /// is no progress. Default: 100 ms.
+    /// The minimum delay before a reconnection, whatever the server requests; it grows while there is no progress.
+    /// Default: 100 ms.
     with_min_retry_delay => min_retry_delay: Duration;
-    /// The longest delay a server may ask for before a reconnection; if it asks for more, the stream
-    /// is abandoned. Default: 5 min.
+    /// The maximum delay a server may request before a reconnection; if it requests more, the stream is abandoned.
+    /// Default: 5 min.
     with_max_retry_delay => max_retry_delay: Duration;
 }
 

@@ -10,7 +10,7 @@ use crate::http::reply_stream::Open;
 use crate::{Incoming, TransportError};
 use mcp_jsonrpc::sse::SseFrame;
 
-/// Why listening ended.
+/// The reason why listening ended.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Over {
     /// The server offers no such stream.
@@ -19,8 +19,8 @@ pub(crate) enum Over {
     SessionGone,
 }
 
-/// Listens until the server refuses. A stream that breaks is reopened; if that fails, the next
-/// attempt waits until `reachable` is notified.
+/// Listens until the server rejects the stream. A stream that breaks is reopened; if that fails, the next attempt waits
+/// until `reachable` is notified.
 pub(crate) async fn listen<O: Open>(
     open: O,
     mut plan: Reconnect,
@@ -28,7 +28,7 @@ pub(crate) async fn listen<O: Open>(
     reachable: &Notify,
     ready: oneshot::Sender<()>,
 ) -> Over {
-    // Dropped on the server's first response, whatever it is.
+    // Dropped on the server's first response of any kind.
     let mut ready = Some(ready);
     let mut was_open = false;
     let mut lost = false;
@@ -44,8 +44,8 @@ pub(crate) async fn listen<O: Open>(
                 was_open = true;
                 let end = read(&mut stream, &mut plan, inbox).await;
                 let next = plan.ended(stream.parser());
-                // A clean end after an event with an id is how a server makes us poll: it keeps the
-                // messages in between. Any other end may lose some.
+                // A clean end after an event with an id is how a server requests polling: it keeps the messages in
+                // between. Any other end may lose some.
                 lost = end.is_err() || plan.last_event_id().is_none();
                 next
             }

@@ -1,16 +1,16 @@
-//! When a broken stream is reopened. Pure: no clock, no connection.
+//! The schedule of reopening a broken stream. Pure: no clock, no connection.
 
 use std::time::Duration;
 
 use crate::http::HttpLimits;
 use mcp_jsonrpc::sse::SseParser;
 
-/// The first delay if the server did not name one; it doubles from there.
+/// The first delay if the server named none; it doubles from there.
 const FIRST: Duration = Duration::from_secs(1);
-/// Where the doubling ends.
+/// The maximum delay.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// The state of one stream over all its connections.
+/// The state of one stream across all its connections.
 #[derive(Clone, Debug)]
 pub(crate) struct Reconnect {
     floor: Duration,
@@ -18,25 +18,25 @@ pub(crate) struct Reconnect {
     budget: u32,
     retry: Option<Duration>,
     last_event_id: Option<String>,
-    /// Failed attempts in a row.
+    /// Consecutive failed attempts.
     failures: u32,
     /// Delays since the last message.
     waits: u32,
 }
 
-/// What to do about a broken stream.
+/// The next action for a broken stream.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Next {
     /// Reopen it after this delay.
     After(Duration),
     /// The attempts are exhausted.
     Exhausted,
-    /// The server asks for a delay beyond the limit.
+    /// The server requests a delay beyond the limit.
     TooLong(Duration),
 }
 
 impl Reconnect {
-    /// Allows `budget` failed attempts in a row.
+    /// Allows `budget` consecutive failed attempts.
     pub(crate) fn new(limits: &HttpLimits, budget: u32) -> Self {
         Self {
             floor: limits.min_retry_delay,
@@ -73,7 +73,7 @@ impl Reconnect {
         self.next(Duration::ZERO)
     }
 
-    /// It could not be opened.
+    /// The stream could not be opened.
     pub(crate) fn failed(&mut self) -> Next {
         self.failures = self.failures.saturating_add(1);
         if self.failures >= self.budget {
@@ -82,16 +82,16 @@ impl Reconnect {
         self.next(doubled(FIRST, self.failures.saturating_sub(1)))
     }
 
-    /// Forgets the failures, to start over.
+    /// Resets the failures, to start over.
     pub(crate) fn forgive(&mut self) {
         (self.failures, self.waits) = (0, 0);
     }
 
-    /// The delay that the server asked for, or one that doubles; `at_least` this much.
+    /// The delay that the server requested, or one that doubles; at least `at_least`.
     fn next(&mut self, at_least: Duration) -> Next {
         let wait = match self.retry {
             Some(retry) if retry > self.ceiling => return Next::TooLong(retry),
-            // A server that asks for a reconnection storm gets growing delays instead.
+            // A server that requests a reconnection storm gets growing delays instead.
             Some(retry) if retry < self.floor => doubled(self.floor, self.waits).min(FIRST),
             Some(retry) => retry,
             None => doubled(FIRST, self.waits),

@@ -1,8 +1,8 @@
-//! Which redirects are followed: 307 and 308 within the origin. Credentials never leave it.
+//! The redirects that are followed: 307 and 308 within the origin. Credentials never leave it.
 
 use reqwest::Url;
 
-/// The target of a redirect, or why it is not followed.
+/// The target of a redirect, or the reason why it is not followed.
 pub(crate) fn follow(from: &Url, status: u16, location: Option<&[u8]>) -> Result<Url, String> {
     let here = shown(from);
     let Some(location) = location else {
@@ -41,7 +41,7 @@ pub(crate) fn same_origin(a: &Url, b: &Url) -> bool {
     matches!(a.scheme(), "http" | "https") && a.origin() == b.origin()
 }
 
-/// Removes what is not part of an HTTP target: user name, password, fragment.
+/// Removes the parts that do not belong in an HTTP target: user name, password, fragment.
 pub(crate) fn strip(url: &mut Url) {
     // Both fail only for URLs without a host.
     let _ = url.set_username("");

@@ -1,4 +1,4 @@
-//! Responses other than success, and what they say about delivery.
+//! Responses other than success, and what they imply about delivery.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::http::body::{Body, Pace};
 use crate::http::redirect::shown;
 use crate::{Delivery, HttpFailure, SendError, TransportError};
 
-/// How long the body of an error response may take.
+/// The time limit for the body of an error response.
 pub(crate) const BODY_TIME: Duration = Duration::from_secs(2);
 
 /// Turns a response other than success into an error, with the start of its body.
@@ -40,11 +40,11 @@ pub(crate) async fn discard(response: Response, limits: &HttpLimits) {
     }
 }
 
-/// What a status other than success says about the message's delivery.
+/// What a status other than success implies about the message's delivery.
 ///
-/// `NotSent` only where the status means that the server turned the message away unread: for lack of
-/// permission, address, form or capacity. After any other 4xx the server has read the message and
-/// judged it; after a 5xx it is unknown how far it got.
+/// `NotSent` only where the status means that the server rejected the message unread: because of permission, address,
+/// form or capacity. After any other 4xx the server has read and judged the message; after a 5xx it is unknown how far
+/// it got.
 pub(crate) fn delivery(status: u16) -> Delivery {
     match status {
         300..400 => Delivery::NotSent,

@@ -11,7 +11,7 @@ use crate::http::body::{Body, Pace};
 use crate::http::events::media_type;
 use crate::http::refusal::BODY_TIME;
 
-/// How much of an unexpected reply is shown.
+/// The part of an unexpected reply that is shown.
 const SAMPLE: usize = 200;
 
 /// The two forms of a reply.
@@ -24,7 +24,7 @@ pub(crate) enum Reply {
 }
 
 impl Reply {
-    /// Distinguishes the two; everything else is an error.
+    /// Distinguishes the two; any other content type is an error.
     pub(crate) async fn of(response: Response) -> Result<Self, TransportError> {
         let status = response.status().as_u16();
         if matches!(status, 202 | 204 | 205) {
@@ -43,7 +43,7 @@ impl Reply {
         let media_type = media_type(&response);
         match media_type.as_str() {
             "text/event-stream" => Ok(Self::Events(response)),
-            // A reply without a type is JSON.
+            // A reply without a content type is JSON.
             "application/json" | "" => Ok(Self::Json(response)),
             other if other.ends_with("+json") => Ok(Self::Json(response)),
             other => {
@@ -58,7 +58,7 @@ impl Reply {
     }
 }
 
-/// Refuses what cannot be a message. The rest is up to the reader.
+/// Rejects what cannot be a message. The reader validates the remainder.
 pub(crate) fn check_json(body: &[u8]) -> Result<(), TransportError> {
     let text = body
         .strip_prefix(b"\xEF\xBB\xBF")
@@ -96,9 +96,8 @@ pub(crate) fn answered(body: &[u8], limits: &DecodeLimits) -> Vec<RequestId> {
     }
 }
 
-/// Whether a response with status 400 means that the server has lost our session. The protocol
-/// prescribes 404 for that, but servers modelled on a popular example respond with 400 and an error
-/// without an id of its own.
+/// Whether a response with status 400 means that the server has lost our session. The protocol prescribes 404 for that,
+/// but servers modelled on a popular example respond with 400 and an error without an id.
 pub(crate) fn blames_session(body: &[u8]) -> bool {
     let Ok(Incoming::Single(MessageRef::Response {
         id: None,

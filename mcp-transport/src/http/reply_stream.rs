@@ -14,7 +14,7 @@ use crate::http::reply::answered;
 use crate::{Incoming, TransportError};
 use mcp_jsonrpc::sse::SseFrame;
 
-/// How long a stream may stay open after the response, so that its connection can be reused.
+/// The time a stream may stay open after the response, so that its connection can be reused.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Opens an event stream, from its beginning or after the event where it broke.
@@ -26,14 +26,14 @@ pub(crate) trait Open: Send + Sync {
     ) -> impl Future<Output = Result<EventStream, TransportError>> + Send;
 }
 
-/// One request's reply.
+/// The reply to one request.
 #[derive(Debug)]
 pub(crate) struct ReplyStream<O> {
     pub(crate) request: RequestId,
     pub(crate) stream: EventStream,
     pub(crate) inbox: Arc<Inbox>,
     pub(crate) limits: DecodeLimits,
-    /// How to resume; `None` where the protocol has no resumption.
+    /// The means of resumption; `None` where the protocol has none.
     pub(crate) resume: Option<(O, Reconnect)>,
 }
 
@@ -41,14 +41,14 @@ pub(crate) struct ReplyStream<O> {
 #[derive(Debug)]
 pub(crate) struct ResponseMessage {
     pub(crate) body: Vec<u8>,
-    /// Whether it is a plain response and nothing came before it. If so it may be returned to the
-    /// caller; otherwise it has to follow the earlier messages through the inbox.
+    /// Whether it is a plain response and nothing came before it. If so, it may be returned to the caller; otherwise it
+    /// has to follow the earlier messages through the inbox.
     pub(crate) is_direct: bool,
 }
 
 impl<O: Open> ReplyStream<O> {
-    /// Reads up to the response, which is returned. Everything before it goes to the inbox. A
-    /// stream that breaks is resumed.
+    /// Reads up to the response, which is returned. Everything before it goes to the inbox. A stream that breaks is
+    /// resumed.
     pub(crate) async fn response(&mut self) -> Result<ResponseMessage, TransportError> {
         let mut is_first = true;
         loop {
@@ -66,7 +66,7 @@ impl<O: Open> ReplyStream<O> {
                 Ok(None) => over(),
                 Err(error) => error,
             };
-            // Boxed, like everything rare, so that the future of an ordinary request stays small.
+            // Boxed, like every rare path, so that the future of an ordinary request stays small.
             self.stream = Box::pin(self.reopen(broken)).await?;
         }
     }
@@ -115,7 +115,7 @@ impl<O: Open> ReplyStream<O> {
         peek_response(body).is_some_and(|(id, _)| self.request == id.into())
     }
 
-    /// Opens the stream again where it broke, when it is time.
+    /// Reopens the stream where it broke, after the delay.
     async fn reopen(&mut self, mut error: TransportError) -> Result<EventStream, TransportError> {
         let Some((open, plan)) = &mut self.resume else {
             return Err(error);

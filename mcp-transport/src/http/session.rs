@@ -22,7 +22,7 @@ pub(crate) enum Session {
 pub(crate) struct SessionId(HeaderValue);
 
 impl Session {
-    /// Takes the session, or the lack of one, from the response to `initialize`.
+    /// Takes the session id, or its absence, from the response to `initialize`.
     pub(crate) fn begin(
         &mut self,
         header: Option<&HeaderValue>,
@@ -49,8 +49,8 @@ impl Session {
         }
     }
 
-    /// Marks the session `used` as unknown to the server. A late response about an earlier session does
-    /// not affect the current one.
+    /// Marks the session `used` as unknown to the server. A late response about an earlier session does not affect the
+    /// current one.
     pub(crate) fn expire(&mut self, used: &SessionId) {
         if matches!(self, Self::Active(id) if id == used) {
             *self = Self::Expired;

@@ -15,14 +15,14 @@ const MAX_TASKS: u32 = 1 << 16;
 #[derive(Debug)]
 pub(crate) struct Tasks {
     running: Mutex<Running>,
-    /// Each task holds a permit: whoever acquires all of them knows that no task is left.
+    /// Each task holds a permit: acquiring all of them proves that no task is left.
     permits: Arc<Semaphore>,
 }
 
 #[derive(Debug, Default)]
 struct Running {
     replies: HashMap<RequestId, AbortHandle>,
-    /// Streams whose response has come, and which are drained.
+    /// Streams whose response has arrived and which are drained.
     answered: HashMap<RequestId, AbortHandle>,
     listener: Option<AbortHandle>,
     closed: bool,
@@ -36,7 +36,7 @@ impl Tasks {
         }
     }
 
-    /// Spawns the task that reads the reply to `request`; returns whether it could.
+    /// Spawns the task that reads the reply to `request`; returns whether it succeeded.
     #[must_use]
     pub(crate) fn read_reply(
         self: &Arc<Self>,
@@ -61,8 +61,8 @@ impl Tasks {
         }
     }
 
-    /// Spawns a task that belongs to `request`. It cannot finish before it is in the table: that
-    /// takes the lock that the caller holds.
+    /// Spawns a task that belongs to `request`. It cannot finish before it is in the table, because that takes the lock
+    /// that the caller holds.
     fn spawn(
         self: &Arc<Self>,
         running: &Running,
@@ -82,7 +82,7 @@ impl Tasks {
         Some(task.abort_handle())
     }
 
-    /// Spawns the task that listens, in place of an earlier one.
+    /// Spawns the task that listens, replacing an earlier one.
     pub(crate) fn listen(&self, work: impl Future<Output = ()> + Send + 'static) {
         let mut running = self.running.lock();
         let Ok(permit) = self.permits.clone().try_acquire_owned() else {
@@ -107,7 +107,7 @@ impl Tasks {
         }
     }
 
-    /// Notes that the response has come: [`release`](Self::release) leaves the rest alone.
+    /// Records that the response has arrived: [`release`](Self::release) then leaves the stream alone.
     pub(crate) fn answered(&self, request: &RequestId) {
         let mut running = self.running.lock();
         if let Some((id, task)) = running.replies.remove_entry(request) {
@@ -115,7 +115,7 @@ impl Tasks {
         }
     }
 
-    /// Stops reading the reply to `request`, unless its response has come.
+    /// Stops reading the reply to `request`, unless its response has arrived.
     pub(crate) fn release(&self, request: &RequestId) {
         if let Some(task) = self.running.lock().replies.remove(request) {
             task.abort();
@@ -128,7 +128,7 @@ impl Tasks {
         running.answered.remove(request);
     }
 
-    /// Aborts every task and spawns no more.
+    /// Aborts every task and prevents new ones.
     pub(crate) fn abort_all(&self) {
         let mut running = self.running.lock();
         running.closed = true;
@@ -147,7 +147,7 @@ impl Tasks {
         }
     }
 
-    /// Waits until every task is gone.
+    /// Waits until all tasks have ended.
     pub(crate) async fn gone(&self) {
         // An error would mean that the semaphore was closed, which never happens.
         let _ = self.permits.acquire_many(MAX_TASKS).await;

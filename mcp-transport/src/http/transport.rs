@@ -31,7 +31,7 @@ impl HttpTransport {
         }
     }
 
-    /// Sends a request; may return its response, that of an event stream only if `wants_response`.
+    /// Sends a request; may return its response, that of an event stream only if `wants_response` is set.
     async fn request(
         &self,
         request: Outgoing,
@@ -46,7 +46,7 @@ impl HttpTransport {
         self.while_open(pin!(work)).await
     }
 
-    /// Does `work` unless the connection is closed first.
+    /// Performs `work` unless the connection is closed first.
     async fn while_open<T>(
         &self,
         work: Pin<&mut impl Future<Output = Result<T, SendError>>>,

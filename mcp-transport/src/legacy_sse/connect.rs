@@ -17,8 +17,8 @@ use mcp_jsonrpc::sse::SseFrame;
 
 /// Opens connections to one server over HTTP+SSE, the transport of 2024-11-05.
 ///
-/// A connection is ready when the server has announced its endpoint for messages. A lost event stream
-/// ends the connection; a new one starts over.
+/// A connection is ready once the server has announced its endpoint for messages. A lost event stream ends the
+/// connection; a new one starts from scratch.
 #[derive(Clone, Debug)]
 pub struct SseConnect {
     exchange: Arc<Exchange>,
@@ -26,12 +26,12 @@ pub struct SseConnect {
 }
 
 impl SseConnect {
-    /// Connects over HTTP+SSE, whatever kind the configuration names. [`HttpConfig::into_connect`]
-    /// honours the kind.
+    /// Connects over HTTP+SSE, whichever transport the configuration selects. [`HttpConfig::into_connect`] respects
+    /// that setting.
     ///
     /// # Errors
     ///
-    /// When the HTTP client cannot be set up.
+    /// If the HTTP client cannot be set up.
     pub fn new(config: HttpConfig) -> Result<Self, HttpConfigError> {
         Ok(Self::over(Arc::new(Exchange::new(config)?)))
     }

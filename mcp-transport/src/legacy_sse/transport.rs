@@ -29,13 +29,13 @@ pub struct SseTransport {
     reader: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// What the reader and the senders share.
+/// The state that the reader and the senders share.
 #[derive(Debug)]
 struct Line {
     inbox: Inbox,
-    /// Requests whose POST has not been acknowledged. The response may come first.
+    /// Requests whose POST has not been acknowledged. The response may arrive first.
     posting: Mutex<HashMap<RequestId, oneshot::Sender<()>>>,
-    /// Whether the event stream is over.
+    /// Whether the event stream has ended.
     over: watch::Sender<bool>,
 }
 
@@ -78,7 +78,7 @@ impl SseTransport {
         Ok(())
     }
 
-    /// Posts a request. Completes when the POST is acknowledged or the request answered.
+    /// Posts a request. Completes when the POST is acknowledged or the request is answered.
     async fn post_request(&self, id: RequestId, message: Outgoing) -> Result<(), SendError> {
         let _permit = self
             .window
@@ -97,7 +97,7 @@ impl SseTransport {
         }
     }
 
-    /// The error of a message that was sent after the end of the connection.
+    /// The error for a message sent after the end of the connection.
     fn over(&self, delivery: Delivery) -> SendError {
         let error = match self.line.inbox.ended() {
             Some(Closed { error: Some(_), .. }) => TransportError::Io {
@@ -110,7 +110,7 @@ impl SseTransport {
     }
 }
 
-/// Removes a request from the table when its POST is over.
+/// Removes a request from the table when its POST ends.
 struct Posting<'a> {
     line: &'a Line,
     id: RequestId,

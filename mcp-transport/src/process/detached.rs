@@ -4,15 +4,14 @@ use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 
-/// What a shell returns for a command that is not installed.
+/// The exit code of a shell for a command that is not installed.
 const NOT_FOUND: i32 = 127;
 
 /// Starts the first of these commands that works, as a program that outlives this one.
 ///
-/// The program is never a child of this process, so [`ProcessTracker`](super::ProcessTracker) does not
-/// end it, even if it [adopts orphans](super::ProcessTracker::adopt_orphans). Of each command, only the
-/// program and its arguments are used. Fails if none of them is installed; whether the program works
-/// is unknown.
+/// The program is never a child of this process, so [`ProcessTracker`](super::ProcessTracker) does not end it, even if
+/// it [adopts orphans](super::ProcessTracker::adopt_orphans). Only the program and the arguments of each command are
+/// used. Fails if none of them is installed; whether the program works is unknown.
 pub fn spawn_detached(commands: &[Command]) -> io::Result<()> {
     let mut shell = Command::new("/bin/sh");
     shell

@@ -2,17 +2,17 @@
 
 use std::fmt;
 
-/// When a process started, in the system's own format. Only meant for comparison.
+/// The start time of a process, in the system's own format. Only meant for comparison.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) struct StartTime(String);
 
 impl StartTime {
-    /// Where the system does not provide it.
+    /// The value where the system does not provide it.
     pub(super) fn unknown() -> Self {
         Self("0".to_owned())
     }
 
-    /// Reads one that was written by `Display`.
+    /// Parses the output of `Display`.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         (!text.is_empty() && text.bytes().all(plain)).then(|| Self(text.to_owned()))
@@ -25,7 +25,7 @@ impl fmt::Display for StartTime {
     }
 }
 
-/// When the process with this id started; `None` if there is none, or it is only a zombie.
+/// The start time of the process with this id; `None` if there is none, or only a zombie.
 pub(super) fn start_time(pid: u32) -> Option<StartTime> {
     #[cfg(target_os = "linux")]
     return linux::stat(pid)
@@ -40,7 +40,7 @@ pub(super) fn start_time(pid: u32) -> Option<StartTime> {
     };
 }
 
-/// The id of the current boot, since process ids mean nothing in another. Empty if unknown.
+/// The id of the current boot, because process ids are meaningless in another. Empty if unknown.
 pub(super) fn boot() -> String {
     #[cfg(target_os = "linux")]
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
@@ -60,7 +60,7 @@ pub(super) mod linux {
         pub(crate) parent: u32,
         pub(crate) group: u32,
         pub(crate) started: StartTime,
-        /// Neither a zombie nor dead.
+        /// Whether it is neither a zombie nor dead.
         pub(crate) is_running: bool,
     }
 
@@ -91,7 +91,7 @@ pub(super) mod linux {
         })
     }
 
-    /// The second field is the program's name in brackets and may hold anything, brackets too.
+    /// The second field is the program's name in brackets and may contain anything, brackets too.
     fn parse(stat: &str) -> Option<Stat> {
         let (_, rest) = stat.rsplit_once(") ")?;
         let fields: Vec<&str> = rest.split(' ').collect();
@@ -107,7 +107,7 @@ pub(super) mod linux {
     mod tests {
         use super::*;
 
-        /// A line whose fields hold their own numbers, counted as the manual counts them.
+        /// A line whose fields hold their own numbers, counted as in the manual.
         fn line(name: &str, state: &str) -> String {
             let rest: Vec<String> = (4..=52).map(|field| field.to_string()).collect();
             format!("1 ({name}) {state} {}", rest.join(" "))

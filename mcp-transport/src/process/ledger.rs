@@ -1,4 +1,4 @@
-//! The record of processes that a host leaves behind if it is killed, for the next host to clean up.
+//! The record of processes that a killed host leaves behind, for the next host to clean up.
 
 mod reap;
 
@@ -13,27 +13,27 @@ use parking_lot::Mutex;
 
 use super::identity::{self, StartTime};
 
-/// Set in every child's environment while a ledger is kept: proves whose child a process is, even if
-/// its parent is gone.
+/// Set in every child's environment while a ledger is kept: it proves whose child a process is, even after its parent
+/// has exited.
 pub(crate) const LEDGER_VARIABLE: &str = "SWITCHBOARD_LEDGER";
 
 /// A record on disk of the processes this host has started.
 ///
-/// A host that is killed by SIGKILL cannot clean up. On Linux the kernel then kills its direct children,
-/// on Windows whole jobs, but what a launcher has started lives on. So each host keeps a file in a
-/// shared directory, and [`open`](Self::open) ends what hosts that no longer exist have left behind.
+/// A host that is killed by SIGKILL cannot clean up. Linux then kills its direct children and Windows kills whole jobs,
+/// but what a launcher has started lives on. So each host keeps a file in a shared directory, and [`open`](Self::open)
+/// ends what dead hosts have left behind.
 ///
-/// Only what provably belongs to such a host is killed. Process ids are reused, so each is recorded with
-/// the start time of its process and the id of the boot. On Linux a descendant is recognized by an
-/// inherited environment variable (`SWITCHBOARD_LEDGER`), even if it has left its group and session.
-/// Without `/proc`, a process that has left its group, or whose group leader is gone, is left alone; so
-/// is, everywhere, one that was started with another environment.
+/// Only processes that provably belong to such a host are killed. Process ids are reused, so each is recorded with the
+/// start time of its process and the id of the boot. On Linux a descendant is recognized by an inherited environment
+/// variable (`SWITCHBOARD_LEDGER`), even if it has left its group and session. Without `/proc`, a process that has left
+/// its group, or whose group leader has exited, is left alone. On all systems, so is one that was started with another
+/// environment.
 #[derive(Debug)]
 pub struct ProcessLedger {
     host: HostId,
     file: PathBuf,
     entries: Mutex<BTreeMap<u32, StartTime>>,
-    /// Whether anything was started since the last sweep.
+    /// Whether any process was started since the last sweep.
     used: AtomicBool,
     reaped: Vec<u32>,
 }
@@ -47,10 +47,10 @@ struct HostId {
 }
 
 impl ProcessLedger {
-    /// Ends what dead hosts have left behind, and begins this host's record.
+    /// Ends what dead hosts have left behind, and starts this host's record.
     ///
-    /// `dir` is created if necessary, for this user only; one that others may write to is refused, since
-    /// a record decides what is killed. Blocks for up to a second if a leftover ignores SIGTERM.
+    /// `dir` is created if necessary, for this user only; a directory that others may write to is rejected, because a
+    /// record decides which processes are killed. Blocks for up to a second if a leftover process ignores SIGTERM.
     pub fn open(dir: impl AsRef<Path>) -> io::Result<Self> {
         static LEDGERS: AtomicU32 = AtomicU32::new(0);
         let dir = dir.as_ref();
@@ -94,7 +94,7 @@ impl ProcessLedger {
         }
     }
 
-    /// Removes a group that is gone. The record stays: a process may have left the group.
+    /// Removes a group that has ended. The record remains: a process may have left the group.
     pub(super) fn remove(&self, pid: u32) {
         let mut entries = self.entries.lock();
         if entries.remove(&pid).is_some() {
@@ -102,8 +102,8 @@ impl ProcessLedger {
         }
     }
 
-    /// Ends what is left of everything that this host has started, and removes the record. Blocks for up
-    /// to a second if a process ignores SIGTERM.
+    /// Ends all remaining processes that this host has started, and removes the record. Blocks for up to a second if a
+    /// process ignores SIGTERM.
     pub(super) fn sweep(&self) {
         let mut entries = self.entries.lock();
         if !self.used.swap(false, Ordering::Relaxed) {
@@ -114,14 +114,14 @@ impl ProcessLedger {
         let _ = fs::remove_file(&self.file);
     }
 
-    /// Replaces the file as a whole. A record that cannot be written (a full disk) must not fail the
-    /// operation it is about.
+    /// Replaces the file as a whole. A record that cannot be written (because of a full disk) must not fail the
+    /// operation.
     fn write(&self, entries: &BTreeMap<u32, StartTime>) {
         let mut text = format!("boot {}\n", identity::boot());
         for (pid, started) in entries {
             let _ = writeln!(text, "group {pid} {started}");
         }
-        // If we die before the rename, the next host takes the draft for a record.
+        // If we die before the rename, the next host treats the draft as a record.
         let draft = self
             .file
             .with_file_name(format!("{}.{}", self.host.file_name(), self.host));

@@ -1,4 +1,4 @@
-//! Programs on this machine, each in a group (Windows: a job) of its own.
+//! Programs on this machine, each in its own process group (on Windows, its own job).
 
 use std::io;
 use std::path::Path;
@@ -13,39 +13,37 @@ use tokio::sync::{oneshot, watch};
 use super::{ProcessStatus, SpawnRequest, SpawnedProcess, Spawner, Stop, resolve, sys};
 use crate::{BoxError, TransportError};
 
-/// How long the rest of a group may run on after its leader has exited …
+/// The time the group may keep running after its leader has exited …
 const LINGER: Duration = Duration::from_millis(500);
-/// … how long after SIGTERM …
+/// … the time it gets after SIGTERM …
 const TERMINATION: Duration = Duration::from_secs(1);
-/// … and how long it is waited for after SIGKILL.
+/// … and the time we wait for it after SIGKILL.
 const AFTER_KILL: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(10);
 const KEEPER_STACK: usize = 256 * 1024;
 
 /// Starts programs on this machine.
 ///
-/// The program is searched in the `PATH` that it will get itself, then in the usual directories for
-/// developer tools, then in the `PATH` of the login shell, which an application that was not started
-/// from a shell does not have.
+/// The program is searched in the `PATH` it will get itself, then in the usual directories for developer tools, then in
+/// the `PATH` of the login shell, which an application that was not started from a shell does not have.
 ///
-/// Each child leads a process group (on Windows, it is in a job object), which is stopped as a whole. On
-/// Linux the kernel kills the child when this process is gone; Windows kills the whole job. A
-/// [`ProcessLedger`](super::ProcessLedger) finds what else may be left.
+/// Each child leads a process group (on Windows, it is in a job object), which is stopped as a whole. On Linux the
+/// kernel kills the child when this process ends; Windows kills the whole job. A
+/// [`ProcessLedger`](super::ProcessLedger) finds any other leftovers.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct LocalSpawner;
 
 impl LocalSpawner {
-    /// A spawner; it has no state.
+    /// Creates a spawner; it has no state.
     pub fn new() -> Self {
         Self
     }
 
-    /// Starts a server as [`spawn`](Spawner::spawn) does, after `prepare` has changed its command:
-    /// what a sandbox builds on.
+    /// Starts a server like [`spawn`](Spawner::spawn), after `prepare` has changed its command. Sandboxes build on it.
     ///
-    /// `prepare` may block. It sees the program where it was found, the arguments, the whole
-    /// environment and the directory; the command already leads a process group and has its pipes.
+    /// `prepare` may block. It sees the resolved path of the program, the arguments, the whole environment and the
+    /// directory; the command already leads a process group and has its pipes.
     pub async fn spawn_prepared(
         &self,
         request: SpawnRequest,
@@ -78,22 +76,22 @@ impl Spawner for LocalSpawner {
     }
 }
 
-/// The handle of a child of this process. Dropping it kills what is left of the group, so that nothing
-/// is left even if it is dropped before it reaches the caller.
+/// The handle of a child of this process. Dropping it kills what remains of the group, even if it is dropped before it
+/// reaches the caller.
 #[derive(Debug)]
 struct LocalProcess {
     kept: Arc<Kept>,
 }
 
-/// What the handle shares with the keeper, a thread that starts the child and stays until the whole
-/// group is gone: the kernel kills the child when the thread that started it ends, and the keeper reaps
-/// the child even if the async runtime is gone.
+/// The state that the handle shares with the keeper, a thread that starts the child and stays until the whole group has
+/// ended: the kernel kills the child when the thread that started it ends, and the keeper reaps the child even if the
+/// async runtime has ended.
 #[derive(Debug)]
 struct Kept {
     id: u32,
     group: sys::Group,
-    /// Locked for writing while the child is reaped, for reading while it is signalled, so that no signal
-    /// can reach another process with the child's id.
+    /// Locked for writing while the child is reaped and for reading while it is signalled, so that no signal can reach
+    /// another process with the child's id.
     life: watch::Sender<Life>,
 }
 
@@ -173,7 +171,7 @@ fn start(
     }
 }
 
-/// "Not found" for a file that exists means that its interpreter does not.
+/// "Not found" for a file that exists means that its interpreter is missing.
 fn explain(error: io::Error, path: &Path) -> io::Error {
     if error.kind() != io::ErrorKind::NotFound || !path.exists() {
         return error;

@@ -9,7 +9,7 @@ use crate::TransportError;
 #[cfg(unix)]
 mod login;
 
-/// A program that was found.
+/// A resolved program.
 #[derive(Debug)]
 pub(super) struct Resolved {
     pub(super) path: PathBuf,
@@ -26,7 +26,7 @@ const IN_HOME: [&str; 6] = [
     ".volta/bin",
     ".npm-global/bin",
 ];
-/// The same, system-wide.
+/// The system-wide ones.
 #[cfg(unix)]
 const FOR_ALL: [&str; 5] = [
     "/usr/local/bin",
@@ -92,7 +92,7 @@ pub(super) fn resolve(
     Err(not_found(program, searched))
 }
 
-/// The file names a program may have.
+/// The possible file names of a program.
 fn names(program: &str, env: &[(OsString, OsString)]) -> Vec<OsString> {
     let plain = OsString::from(program);
     if cfg!(not(windows)) {
@@ -105,7 +105,7 @@ fn names(program: &str, env: &[(OsString, OsString)]) -> Vec<OsString> {
     let with_ending = endings
         .clone()
         .map(|ending| OsString::from(format!("{program}{ending}")));
-    // A name that already has such an extension is tried as it is first.
+    // A name that already has such an extension is tried unchanged first.
     let lower = program.to_lowercase();
     let has_ending = endings
         .clone()

@@ -1,4 +1,4 @@
-//! The plug point for starting servers.
+//! The extension point for starting servers.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -20,17 +20,17 @@ pub trait Spawner: fmt::Debug + Send + Sync {
     -> Result<Arc<dyn SpawnedProcess>, TransportError>;
 }
 
-/// What to start, and the server's ends of its pipes.
+/// The program to start, and the server's ends of its pipes.
 ///
-/// A spawner that runs a program passes the pipe ends to it and closes its own copies; one that runs it
-/// on another machine copies bytes between the pipes and that machine.
+/// A spawner that runs a program passes the pipe ends to it and closes its own copies; one that runs it on another
+/// machine copies bytes between the pipes and that machine.
 #[non_exhaustive]
 pub struct SpawnRequest {
     /// The program as configured: a name to search for, or a path.
     pub program: String,
     /// Its arguments.
     pub args: Vec<String>,
-    /// Its whole environment: nothing else is inherited.
+    /// Its complete environment: nothing else is inherited.
     pub env: Vec<(OsString, OsString)>,
     /// Its working directory; `None` for the host's.
     pub cwd: Option<PathBuf>,
@@ -42,7 +42,7 @@ pub struct SpawnRequest {
     pub stderr: PipeWriter,
 }
 
-/// A server that has been started, with everything it started in turn.
+/// A running server, including everything it started in turn.
 #[async_trait]
 pub trait SpawnedProcess: fmt::Debug + Send + Sync {
     /// The id of the process on this machine, which is also that of its group; `None` if it runs
@@ -54,15 +54,14 @@ pub trait SpawnedProcess: fmt::Debug + Send + Sync {
     /// Cancel-safe.
     async fn exited(&self) -> ProcessStatus;
 
-    /// Waits until the server and everything it has started in its group are gone.
+    /// Waits until the server and everything it has started in its group have ended.
     ///
     /// Cancel-safe.
     async fn gone(&self) {
         self.exited().await;
     }
 
-    /// Stops the server and everything it has started in its group. Never blocks; does nothing if they
-    /// are gone.
+    /// Stops the server and everything it has started in its group. Never blocks; does nothing if they have ended.
     fn stop(&self, how: Stop);
 }
 
@@ -76,13 +75,13 @@ pub struct ProcessStatus {
     pub signal: Option<i32>,
 }
 
-/// How hard to stop a process.
+/// The way to stop a process.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Stop {
-    /// As a request, which it can handle or ignore: SIGTERM. Windows has no such thing.
+    /// A request that the process can handle or ignore: SIGTERM. Windows has no equivalent.
     Terminate,
-    /// At once: SIGKILL, or the end of the job on Windows.
+    /// Immediately: SIGKILL, or the end of the job on Windows.
     Kill,
 }
 
@@ -117,7 +116,7 @@ impl From<std::process::ExitStatus> for ProcessStatus {
     }
 }
 
-/// Values of environment variables are not shown.
+/// Does not print the values of environment variables.
 impl fmt::Debug for SpawnRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let env: Vec<_> = self.env.iter().map(|(name, _)| name).collect();

@@ -12,15 +12,15 @@ use parking_lot::Mutex;
 use super::identity::linux;
 use super::{Stop, sys};
 
-/// Whether we are one. Locked while it is switched off temporarily.
+/// Whether this process is a subreaper. Locked while that is switched off temporarily.
 static IS_SUBREAPER: Mutex<bool> = Mutex::new(false);
 
-/// How often adopted zombies are reaped. Each process that we have started has a thread that waits for
-/// it, so a zombie that is seen twice is an adopted one.
+/// The interval of reaping adopted zombies. Each process that we have started has a thread that waits for it, so a
+/// zombie seen twice is an adopted one.
 const REAP_INTERVAL: Duration = Duration::from_secs(10);
-/// How long adopted processes get after SIGTERM …
+/// The time adopted processes get after SIGTERM …
 const TERMINATION_TIMEOUT: Duration = Duration::from_millis(700);
-/// … and how long SIGKILL may take. What they leave in turn comes to us within this time, too.
+/// … and the time SIGKILL may take. Their own orphans also reach us within this time.
 const KILL_TIMEOUT: Duration = Duration::from_secs(1);
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
@@ -51,7 +51,7 @@ fn reap_adopted() {
     }
 }
 
-/// Ends every child that is left, and what we adopt when they exit. Only for the exit of the program.
+/// Ends all remaining children, and the processes we adopt when they exit. Only for the exit of the program.
 pub(super) fn end_adopted() {
     if !*IS_SUBREAPER.lock() {
         return;
@@ -90,7 +90,7 @@ fn children(wanted: impl Fn(bool) -> bool) -> impl Iterator<Item = u32> {
     all.into_iter().filter(is_child)
 }
 
-/// Runs a command while we are not a subreaper, so that what it leaves behind becomes init's child.
+/// Runs a command while we are not a subreaper, so that its orphans become init's children.
 pub(super) fn run_outside(command: &mut Command) -> io::Result<ExitStatus> {
     let is_subreaper = IS_SUBREAPER.lock();
     if *is_subreaper {

@@ -1,7 +1,7 @@
 //! System calls: the only module of this crate with unsafe code.
 //!
-//! Each block makes one call that has no safe form in std, on values that are plain numbers or
-//! handles this module owns. Nothing here knows of transports.
+//! Each block makes one call that has no safe form in std, on values that are plain numbers or handles this module
+//! owns. Nothing here depends on transports.
 #![expect(unsafe_code, reason = "process control has no safe form in std")]
 
 #[cfg(unix)]

@@ -14,8 +14,8 @@ use super::{ProcessLedger, SpawnedProcess, Stop};
 
 /// Tracks server processes. Clones share their state.
 ///
-/// There is one for the whole program, [`global`](Self::global), which connections use by default. It
-/// ends what is left when the program exits normally; for other exits see [`ProcessLedger`].
+/// The whole program shares one, [`global`](Self::global), which connections use by default. It ends the remaining
+/// processes when the program exits normally; for other exits see [`ProcessLedger`].
 #[derive(Clone, Debug, Default)]
 pub struct ProcessTracker {
     shared: Arc<Shared>,
@@ -76,19 +76,19 @@ impl ProcessTracker {
         GLOBAL.clone()
     }
 
-    /// Keeps a record of all processes from now on, so that everything they start can be found
-    /// and ended: see [`sweep`](Self::sweep). A tracker keeps one; another one is handed back.
+    /// Keeps a record of all processes from now on, so that everything they start can be found and ended: see
+    /// [`sweep`](Self::sweep). A tracker keeps one ledger; a second one is returned.
     pub fn keep_ledger(&self, ledger: ProcessLedger) -> Result<(), ProcessLedger> {
         self.shared.ledger.set(ledger)
     }
 
-    /// Makes this program the subreaper of its descendants, on Linux: a process whose parent exits becomes
-    /// a child of this one, whatever session, group or environment it has set. When the program exits
-    /// normally, every child that is left is ended, with SIGTERM first.
+    /// Makes this program the subreaper of its descendants, on Linux: a process whose parent exits becomes a child of
+    /// this one, whatever session, group or environment it has set. When the program exits normally, all remaining
+    /// children are ended, with SIGTERM first.
     ///
-    /// For programs that own their process: it affects all children, including those of other libraries.
-    /// Start what is to outlive the program with [`spawn_detached`](super::spawn_detached). Does nothing
-    /// on other systems.
+    /// For programs that own their process: it affects all children, including those of other libraries. To start a
+    /// program that should outlive this one, use [`spawn_detached`](super::spawn_detached). Does nothing on other
+    /// systems.
     pub fn adopt_orphans() -> io::Result<()> {
         let _ = Self::global();
         #[cfg(target_os = "linux")]
@@ -104,30 +104,28 @@ impl ProcessTracker {
             .collect()
     }
 
-    /// Closes the connection of the process with this id, and waits until the process is gone.
-    /// `false` if there is no such process.
+    /// Closes the connection of the process with this id, and waits until the process has ended. `false` if there is no
+    /// such process.
     pub async fn close(&self, id: u32) -> bool {
         self.close_where(|entry| entry.about.id == Some(id)).await > 0
     }
 
-    /// Closes every connection, all at the same time, and waits until the processes are gone: 3 s
-    /// at most.
+    /// Closes every connection, all at the same time, and waits at most 3 s until the processes have ended.
     pub async fn close_all(&self) {
         self.close_where(|_| true).await;
     }
 
-    /// Kills every process with everything it has started, and returns immediately: for exit and panic
-    /// hooks, where nothing can be awaited.
+    /// Kills every process with everything it has started, and returns immediately: for exit and panic hooks, which
+    /// cannot await.
     pub fn kill_all_now(&self) {
         for entry in self.entries() {
             entry.process.stop(Stop::Kill);
         }
     }
 
-    /// Kills every process as [`kill_all_now`](Self::kill_all_now) does. If a
-    /// [`ProcessLedger`] is kept, then ends whatever else carries its mark, on Linux including what has
-    /// left its group and session. Blocks for up to a second if such a process ignores SIGTERM. The
-    /// global tracker does this when the program exits normally.
+    /// Kills every process like [`kill_all_now`](Self::kill_all_now). If a [`ProcessLedger`] is kept, then ends
+    /// everything else that carries its mark, on Linux including what has left its group and session. Blocks for up to
+    /// a second if such a process ignores SIGTERM. The global tracker does this when the program exits normally.
     pub fn sweep(&self) {
         self.kill_all_now();
         if let Some(ledger) = self.shared.ledger.get() {
@@ -153,7 +151,7 @@ impl ProcessTracker {
         self.shared.entries.lock().values().cloned().collect()
     }
 
-    /// The mark a process that will be tracked needs in its environment.
+    /// The mark that a tracked process needs in its environment.
     pub(crate) fn mark(&self) -> Option<String> {
         self.shared.ledger.get().map(ProcessLedger::mark)
     }

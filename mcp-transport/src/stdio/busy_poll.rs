@@ -1,7 +1,7 @@
-//! When to busy-poll for a response instead of sleeping until the reactor reports it.
+//! The decision to busy-poll for a response instead of sleeping until the reactor reports it.
 //!
-//! A server that responds within microseconds does so before the kernel has woken a sleeping
-//! thread. Polling for it halves the latency of one request at a time, at the price of CPU time.
+//! A server that responds within microseconds does so before the kernel has woken a sleeping thread. Polling halves the
+//! latency of one request at a time, at the cost of CPU time.
 
 use std::sync::OnceLock;
 use std::thread::available_parallelism;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// Decides, from the last lone request, whether the next one is worth polling for. Pure.
 #[derive(Debug)]
 pub(super) struct BusyPoll {
-    /// How long to poll for one response; zero disables it.
+    /// The time to poll for one response; zero disables polling.
     limit: Duration,
     /// When the lone request in flight was sent.
     sent: Option<Instant>,
@@ -19,8 +19,8 @@ pub(super) struct BusyPoll {
 }
 
 impl BusyPoll {
-    /// Polls for up to `limit` per request. On a machine with one core the server needs that core,
-    /// so there is no polling.
+    /// Polls for up to `limit` per request. On a machine with one core the server needs that core, so there is no
+    /// polling.
     pub(super) fn new(limit: Duration) -> Self {
         static CORES: OnceLock<usize> = OnceLock::new();
         let cores = CORES.get_or_init(|| available_parallelism().map_or(1, usize::from));
@@ -45,8 +45,8 @@ impl BusyPoll {
         self.sent = Some(now);
     }
 
-    /// Bytes arrived: a whole message, or a part of one. While a server writes a large message,
-    /// polling only gets in its way.
+    /// Bytes arrived: a whole message, or a part of one. While a server writes a large message, polling only slows it
+    /// down.
     pub(super) fn received(&mut self, is_whole: bool, now: Instant) {
         if let Some(sent) = self.sent.take() {
             self.is_quick = is_whole && now.duration_since(sent) < self.limit;

@@ -30,29 +30,28 @@ pub struct ServerCommand {
     policy: EnvPolicy,
 }
 
-/// Which of the host's environment variables a server gets.
+/// The policy for passing the host's environment variables to a server.
 ///
-/// Whatever the policy, variables set with [`ServerCommand::with_env`] win, and those named with
+/// Regardless of the policy, variables set with [`ServerCommand::with_env`] take precedence, and those named with
 /// [`ServerCommand::with_inherited`] are passed on.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum EnvPolicy {
-    /// All but secrets. A variable counts as one if its name ends in `_API_KEY`, `_APIKEY`,
-    /// `_TOKEN`, `_SECRET`, `_SECRET_KEY`, `_ACCESS_KEY`, `_PRIVATE_KEY`, `_PASSWORD`,
-    /// `_PASSPHRASE` or `_CREDENTIALS`, or is one of these words alone. Among them are the keys of
-    /// all common model providers (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, `GEMINI_API_KEY`, …) and
-    /// hosts (`GITHUB_TOKEN`, `HF_TOKEN`, `AWS_SECRET_ACCESS_KEY`, …).
+    /// All but secrets. A variable counts as a secret if its name ends in `_API_KEY`, `_APIKEY`, `_TOKEN`, `_SECRET`,
+    /// `_SECRET_KEY`, `_ACCESS_KEY`, `_PRIVATE_KEY`, `_PASSWORD`, `_PASSPHRASE` or `_CREDENTIALS`, or is one of these
+    /// words alone. That covers the keys of all common model providers (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`,
+    /// `GEMINI_API_KEY`, …) and hosts (`GITHUB_TOKEN`, `HF_TOKEN`, `AWS_SECRET_ACCESS_KEY`, …).
     #[default]
     Inherit,
-    /// Only what programs need to find themselves: `PATH`, `HOME`, `USER`, `LOGNAME`, `SHELL`,
-    /// `TERM`, `TMPDIR`, `TZ`, `LANG`, `LC_*`, and on Windows their like.
+    /// Only what programs need to work: `PATH`, `HOME`, `USER`, `LOGNAME`, `SHELL`, `TERM`, `TMPDIR`, `TZ`, `LANG`,
+    /// `LC_*`, and their equivalents on Windows.
     Safe,
-    /// Nothing.
+    /// No variables.
     None,
 }
 
 impl ServerCommand {
-    /// A program: a name to search for, or a path.
+    /// Creates a command for a program: a name to search for, or a path.
     pub fn new(program: impl Into<String>) -> Self {
         Self {
             program: program.into(),
@@ -78,28 +77,28 @@ impl ServerCommand {
         self
     }
 
-    /// Sets the working directory. A relative program path starts from there.
+    /// Sets the working directory. A relative program path is resolved against it.
     #[must_use]
     pub fn with_cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
         self.cwd = Some(cwd.into());
         self
     }
 
-    /// Sets an environment variable. It wins over an inherited one.
+    /// Sets an environment variable. It overrides an inherited one.
     #[must_use]
     pub fn with_env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.env.insert(name.into(), Secret::new(value));
         self
     }
 
-    /// Passes on one of the host's variables, if it is set, whatever the policy.
+    /// Passes on one of the host's variables, if it is set, regardless of the policy.
     #[must_use]
     pub fn with_inherited(mut self, name: impl Into<String>) -> Self {
         self.inherited.insert(name.into());
         self
     }
 
-    /// Sets which other variables of the host are passed on.
+    /// Sets the policy for the host's other variables.
     #[must_use]
     pub fn with_env_policy(mut self, policy: EnvPolicy) -> Self {
         self.policy = policy;
@@ -116,7 +115,7 @@ impl ServerCommand {
         self.cwd.as_deref()
     }
 
-    /// The environment that the server gets if the host has this one, sorted by name.
+    /// The server's environment for this environment of the host, sorted by name.
     pub fn environment(
         &self,
         host: impl IntoIterator<Item = (OsString, OsString)>,
@@ -134,12 +133,12 @@ impl ServerCommand {
         &self.env
     }
 
-    /// The host's variables that are passed on whatever the policy.
+    /// The host's variables that are passed on regardless of the policy.
     pub fn inherited(&self) -> impl Iterator<Item = &str> {
         self.inherited.iter().map(String::as_str)
     }
 
-    /// Which other variables of the host are passed on.
+    /// The policy for the host's other variables.
     pub fn env_policy(&self) -> EnvPolicy {
         self.policy
     }

@@ -22,12 +22,12 @@ use super::stderr::Stderr;
 use crate::process::{ProcessStatus, SpawnedProcess, Tracking};
 use crate::{Closed, Delivery, Incoming, Outgoing, ProcessExit, SendError, TransportError};
 
-/// How long replies are still read once the server has exited or closed its stdin: a process it has
-/// started may hold its stdout open.
+/// The time replies are still read after the server has exited or closed its stdin: a process it has started may hold
+/// its stdout open.
 const DRAIN: Duration = Duration::from_millis(500);
-/// How long to wait for the exit status after the end of stdout or stdin.
+/// The time to wait for the exit status after the end of stdout or stdin.
 const STATUS: Duration = Duration::from_millis(500);
-/// How long to wait for the end of stderr after the exit.
+/// The time to wait for the end of stderr after the exit.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
 /// Our ends of a server's pipes.
@@ -54,7 +54,7 @@ pub(super) struct Connection {
     pub(super) tracking: Mutex<Option<Tracking>>,
 }
 
-/// The server's stdout, and what has been read of it. One task reads at a time.
+/// The server's stdout and the bytes read from it. One task reads at a time.
 struct Stdout {
     pipe: MessagePipe,
     inbox: Inbox,
@@ -63,11 +63,11 @@ struct Stdout {
 
 #[derive(Default)]
 struct State {
-    /// We are closing the connection ourselves.
+    /// Whether we are closing the connection.
     is_closing: bool,
-    /// Stdout is no longer read, though it has not ended.
+    /// Whether we stopped reading stdout before its end.
     is_cut: bool,
-    /// How writing failed.
+    /// The error of a failed write.
     stdin_error: Option<io::ErrorKind>,
     /// How the connection ended, once the receiver has seen it.
     closed: Option<Closed>,
@@ -76,9 +76,9 @@ struct State {
 /// The result of polling stdout.
 enum Look {
     Found(Incoming),
-    /// Something was read, but no message yet.
+    /// Bytes were read, but no complete message yet.
     Again,
-    /// The connection is over, for this reason if it is known.
+    /// The connection has ended, for this reason if it is known.
     End(Option<TransportError>),
 }
 
@@ -234,8 +234,8 @@ impl Connection {
         closed
     }
 
-    /// Waits briefly until the server's exit status and the rest of its stderr are known. Whoever
-    /// reports its end calls this first; otherwise the error may lack the reason.
+    /// Waits briefly until the server's exit status and the remainder of its stderr are known. Call this before
+    /// reporting the end; otherwise the error may lack the reason.
     async fn last_words(&self) {
         if self.is_over() {
             return;
@@ -245,7 +245,7 @@ impl Connection {
         self.stderr.drained(LAST_WORDS).await;
     }
 
-    /// Why a message cannot be sent any more.
+    /// The reason why messages can no longer be sent.
     fn failure(&self) -> TransportError {
         let state = self.state.lock();
         let reported = state
@@ -273,7 +273,7 @@ impl Connection {
         }
     }
 
-    /// How the process ended, if it has.
+    /// How the process exited, if it has.
     pub(super) fn exit(&self) -> Option<ProcessExit> {
         let status = *self.status.borrow();
         status.map(|status| self.describe(status))
@@ -303,7 +303,7 @@ impl Connection {
         }
     }
 
-    /// Begins the shutdown: the receiver only gets `Closed` from now on. `false` if it had begun before.
+    /// Starts the shutdown: the receiver only gets `Closed` from now on. `false` if it has already started.
     pub(super) fn begin_closing(&self) -> bool {
         let was_closing = std::mem::replace(&mut self.state.lock().is_closing, true);
         self.changed.notify_one();
@@ -330,7 +330,7 @@ impl Connection {
         self.outbox.end();
     }
 
-    /// Task: keeps stderr flowing.
+    /// Task: drains stderr.
     pub(super) async fn drain_stderr(self: Arc<Self>) {
         self.stderr.drain().await;
     }

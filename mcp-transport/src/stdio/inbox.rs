@@ -1,9 +1,9 @@
-//! What the server writes to stdout, separated into messages and stray lines. Pure.
+//! The server's stdout, split into messages and stray lines. Pure.
 
 use super::StdioLimits;
 use crate::{Incoming, Line, LineFramer, TransportError};
 
-/// How much of a stray line is kept.
+/// The part of a stray line that is kept.
 const SAMPLE_CHARS: usize = 300;
 
 pub(super) struct Inbox {
@@ -11,7 +11,7 @@ pub(super) struct Inbox {
     /// Stray lines since the last message.
     strays: usize,
     stray_limit: usize,
-    /// The first stray line there was.
+    /// The first stray line.
     pub(super) sample: Option<String>,
 }
 

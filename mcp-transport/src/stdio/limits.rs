@@ -1,8 +1,8 @@
-//! The bounds of a stdio connection.
+//! The limits of a stdio connection.
 
 use std::time::Duration;
 
-/// What a stdio connection may cost, in bytes and in time.
+/// The limits of a stdio connection, in bytes and in time.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct StdioLimits {
     pub(super) line_bytes: usize,
@@ -29,21 +29,21 @@ impl Default for StdioLimits {
 }
 
 impl StdioLimits {
-    /// Sets the longest message the server may write. Default: 32 MiB.
+    /// Sets the maximum size of a message from the server. Default: 32 MiB.
     #[must_use]
     pub fn with_line_bytes(mut self, bytes: usize) -> Self {
         self.line_bytes = bytes;
         self
     }
 
-    /// Sets how many bytes may be queued for writing before requests wait. Default: 1 MiB.
+    /// Sets the number of bytes that may be queued for writing before requests wait. Default: 1 MiB.
     #[must_use]
     pub fn with_outbound_bytes(mut self, bytes: usize) -> Self {
         self.outbound_bytes = bytes;
         self
     }
 
-    /// Sets how many bytes beyond that are reserved for responses and notifications, which never wait.
+    /// Sets the number of bytes beyond that which are reserved for responses and notifications, which never wait.
     /// Default: 1 MiB.
     #[must_use]
     pub fn with_control_bytes(mut self, bytes: usize) -> Self {
@@ -51,22 +51,22 @@ impl StdioLimits {
         self
     }
 
-    /// Sets how much of the end of stderr is kept. Default: 8 KiB.
+    /// Sets the size of the stderr tail that is kept. Default: 8 KiB.
     #[must_use]
     pub fn with_stderr_bytes(mut self, bytes: usize) -> Self {
         self.stderr_bytes = bytes;
         self
     }
 
-    /// Sets how many lines in a row on stdout may not be messages. Default: 1000.
+    /// Sets how many consecutive lines on stdout may not be messages. Default: 1000.
     #[must_use]
     pub fn with_stray_lines(mut self, lines: usize) -> Self {
         self.stray_lines = lines;
         self
     }
 
-    /// Sets how long a shutdown may take: half of it for the server to exit once its stdin is closed, a
-    /// third after SIGTERM, the rest after SIGKILL. Default: 3 s.
+    /// Sets the time limit of a shutdown: half of it for the server to exit once its stdin is closed, a third after
+    /// SIGTERM, the remainder after SIGKILL. Default: 3 s.
     #[must_use]
     pub fn with_shutdown_timeout(mut self, time: Duration) -> Self {
         self.shutdown_timeout = time;

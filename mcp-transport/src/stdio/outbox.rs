@@ -1,4 +1,4 @@
-//! The queue to the server's stdin: many senders, one writer.
+//! The queue for the server's stdin: many senders, one writer.
 
 use std::io;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::requeue::requeue;
 use crate::Outgoing;
 use crate::process::stranded_bytes;
 
-/// How long a writer may take to stop; it no longer waits for the server then.
+/// The time a writer may take to stop; it no longer waits for the server then.
 const FINISH: Duration = Duration::from_secs(1);
 
 pub(super) struct Outbox {
@@ -32,7 +32,7 @@ pub(super) struct Outbox {
 struct State {
     queue: Queue,
     phase: Phase,
-    /// While it is open.
+    /// The pipe, while it is open.
     pipe: Option<Arc<WritePipe>>,
 }
 
@@ -40,13 +40,13 @@ struct State {
 #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
 enum Phase {
     Open,
-    /// What is queued is still written, then stdin is closed.
+    /// Queued messages are still written, then stdin is closed.
     Closing,
     /// Nothing can be written any more.
     Ended,
 }
 
-/// Why a message was not accepted.
+/// The reason why a message was not accepted.
 #[derive(Debug)]
 pub(super) enum Refusal {
     /// The outbox is closed.
@@ -70,8 +70,8 @@ impl Outbox {
         }
     }
 
-    /// Queues the message; waits for room if it is a request. A future dropped while it waits has
-    /// queued nothing; a queued message cannot be withdrawn.
+    /// Queues the message; waits for room if it is a request. A future dropped while waiting has queued nothing; a
+    /// queued message cannot be withdrawn.
     pub(super) async fn send(&self, mut message: Outgoing) -> Result<(), Refusal> {
         loop {
             let room = self.room.notified();
@@ -103,7 +103,7 @@ impl Outbox {
         Ok(true)
     }
 
-    /// Accepts no more messages. Queued ones are still written.
+    /// Stops accepting messages. Queued ones are still written.
     pub(super) fn close(&self) {
         self.advance(Phase::Closing);
     }
@@ -186,7 +186,7 @@ impl Outbox {
                 }
                 (Phase::Open | Phase::Closing, false) => {}
             }
-            // Senders that are runnable get to queue their messages: one write for all of them.
+            // Lets runnable senders queue their messages first: one write for all of them.
             requeue().await;
             let batch = self.state.lock().queue.take();
             self.room.notify_waiters();
@@ -206,7 +206,7 @@ impl Outbox {
 }
 
 impl State {
-    /// Writes everything that is queued right away, without the writer; `false` if some is left.
+    /// Writes everything queued right away, without the writer; `false` if some is left.
     fn write_now(&mut self) -> bool {
         let Some(pipe) = self.pipe.as_deref().filter(|_| !self.queue.is_out()) else {
             return false;

@@ -1,12 +1,11 @@
 //! Pipes with one end for the async runtime and one for a child.
 //!
-//! Neither end uses the runtime's blocking threads, where a quiet child would pin a thread for each of
-//! its streams: on Unix they are non-blocking pipes, on Windows named pipes, the only kind there that
-//! supports asynchronous IO.
+//! Neither end uses the runtime's blocking threads, where a quiet child would occupy a thread for each of its streams:
+//! on Unix they are non-blocking pipes, on Windows named pipes, the only kind there that supports asynchronous IO.
 //!
-//! On Linux a child's stdout is a socket pair instead: copying to or from a pipe locks out the other
-//! end meanwhile, the ends of a socket pair work in parallel. Programs that Node starts have sockets as
-//! well. What a program cannot do with one is to reopen `/dev/stdout`; stdin and stderr stay pipes.
+//! On Linux a child's stdout is a socket pair instead: copying to or from a pipe locks out the other end meanwhile,
+//! while the ends of a socket pair work in parallel. Programs started by Node have sockets as well. A program cannot
+//! reopen `/dev/stdout` on a socket; stdin and stderr stay pipes.
 
 #[cfg(target_os = "linux")]
 pub(super) use linux::{MessagePipe, messages_from_child};
@@ -93,7 +92,7 @@ mod windows {
         Ok((ours, PipeWriter::from(OwnedHandle::from(theirs))))
     }
 
-    /// Both ends of a new pipe. Its name is used once, and no other process can have opened it: the first
+    /// Creates both ends of a new pipe. Its name is used once, and no other process can have opened it: the first
     /// instance is requested and only one is allowed.
     fn pair(options: &ServerOptions, open: &OpenOptions) -> io::Result<(NamedPipeServer, File)> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);

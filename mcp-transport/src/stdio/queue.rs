@@ -1,4 +1,4 @@
-//! The messages that are queued for writing, and those that were written. Pure.
+//! The messages that are queued for writing, and those already written. Pure.
 
 use std::collections::VecDeque;
 
@@ -10,16 +10,16 @@ use crate::{Outgoing, OutgoingKind};
 
 /// Buffers larger than this are not kept for reuse.
 const KEEP: usize = 256 * 1024;
-/// More than a pipe holds: requests that were written further back have been read.
+/// More than a pipe holds: requests written before that have been read.
 const PIPE: u64 = 256 * 1024;
 
-/// Outgoing lines: one buffer is filled while another is written.
+/// Outgoing lines: one buffer is filled while the other is written.
 pub(super) struct Queue {
     waiting: Vec<u8>,
     spare: Vec<u8>,
     /// The requests that may not have been read yet, in order.
     requests: VecDeque<Request>,
-    /// The total number of bytes accepted, of bytes written, and of written bytes never to be read.
+    /// The number of bytes accepted, of bytes written, and of written bytes that will never be read.
     accepted: u64,
     written: u64,
     unread: u64,
@@ -29,7 +29,7 @@ pub(super) struct Queue {
     control_bound: usize,
 }
 
-/// A request, and where its line begins in the stream of accepted bytes.
+/// A request, and the position of its line in the stream of accepted bytes.
 struct Request {
     id: RequestId,
     start: u64,
@@ -38,13 +38,13 @@ struct Request {
 /// The outcome of offering a message.
 #[derive(Debug, Eq, PartialEq)]
 pub(super) enum Offer {
-    /// Accepted, and it is the first: the writer may be asleep.
+    /// Accepted as the first message: the writer may be asleep.
     First,
-    /// Accepted, behind others.
+    /// Accepted behind other messages.
     Taken,
-    /// A request for which there is no room at present.
+    /// There is currently no room for this request.
     Wait,
-    /// Another message for which there is no room.
+    /// There is no room for this message, which is not a request.
     Full,
 }
 
@@ -94,7 +94,7 @@ impl Queue {
         }
     }
 
-    /// Hands out everything that is queued, to be written; `None` if there is nothing.
+    /// Takes everything queued, to be written; `None` if there is nothing.
     pub(super) fn take(&mut self) -> Option<Vec<u8>> {
         let spare = std::mem::take(&mut self.spare);
         let batch = std::mem::replace(&mut self.waiting, spare);
@@ -160,8 +160,7 @@ impl Queue {
     }
 }
 
-/// Makes one line of a message. Outside of strings a line break is white space; inside strings it is
-/// always escaped.
+/// Puts a message on one line. Outside of strings a line break is white space; inside strings it is always escaped.
 pub(super) fn make_line(body: &mut [u8]) {
     if memchr2(b'\n', b'\r', body).is_some() {
         for byte in body.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')) {
@@ -221,8 +220,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is offered and written in whatever portions, a request is unsent exactly if
-        /// none of its bytes has got through.
+        /// Whatever is offered and written in whatever portions, a request is unsent exactly if none of its bytes was
+        /// written.
         #[test]
         fn unsent_is_what_no_byte_got_through_of(steps in steps(), lost in 0..64 * 1024_usize) {
             let mut queue = Queue::new(&StdioLimits::default());

@@ -1,12 +1,12 @@
-//! Letting runnable tasks go first.
+//! Yielding to runnable tasks.
 
 use std::future::poll_fn;
 use std::task::Poll;
 
 /// Moves the current task behind the tasks that are runnable now.
 ///
-/// Tokio's `yield_now` defers the wake-up until the runtime has polled its IO driver; this does not,
-/// which matters to a writer that merely collects what its senders have ready.
+/// Tokio's `yield_now` defers the wake-up until the runtime has polled its IO driver; this does not, which matters to a
+/// writer that only collects what its senders have ready.
 pub(super) async fn requeue() {
     let mut is_requeued = false;
     poll_fn(|cx| {

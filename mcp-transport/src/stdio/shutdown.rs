@@ -13,8 +13,7 @@ use crate::process::{Stop, Tracked};
 const SCRATCH: usize = 64 * 1024;
 
 impl Connection {
-    /// Shuts the server down and returns when it is gone. The first caller spawns the work; all callers
-    /// wait for it.
+    /// Shuts the server down and returns when it has ended. The first caller spawns the work; all callers wait for it.
     pub(super) async fn close(self: &Arc<Self>) {
         if self.begin_closing() {
             self.outbox.close();
@@ -43,15 +42,15 @@ impl Connection {
         self.finish_closing();
     }
 
-    /// Ends the shutdown: the server is gone, or has been killed.
+    /// Completes the shutdown: the server has ended or has been killed.
     pub(super) fn finish_closing(&self) {
         self.outbox.end();
         self.tracking.lock().take();
         self.is_closed.send_replace(true);
     }
 
-    /// Drains stdout, because a server that is blocked on writing cannot exit. Never returns: a process
-    /// may close its stdout and go on.
+    /// Drains stdout, because a server that is blocked on writing cannot exit. Never returns: a process may close its
+    /// stdout and keep running.
     async fn discard_stdout(&self) {
         let mut scratch = vec![0; SCRATCH];
         while let Ok(1..) = self.skip_stdout(&mut scratch).await {}

@@ -1,4 +1,4 @@
-//! The server's log: always drained, its end kept.
+//! The server's log: always drained, with its tail kept.
 
 use std::io;
 use std::time::Duration;
@@ -9,9 +9,9 @@ use tokio::time::timeout;
 
 use super::pipe::ReadPipe;
 
-/// How much one read can take.
+/// The size of one read.
 const READ: usize = 16 * 1024;
-/// How much a pipe holds, usually.
+/// The usual capacity of a pipe.
 const PIPE: usize = 64 * 1024;
 
 pub(super) struct Stderr {
@@ -50,14 +50,13 @@ impl Stderr {
         self.is_drained.send_replace(true);
     }
 
-    /// Waits until the stream is drained, but not for long: a process that the server has left behind may
-    /// keep it open. What the server wrote before its exit is read in any case; it is in the pipe, even
-    /// if the draining task has not run yet.
+    /// Waits briefly until the stream is drained: a process that the server has left behind may keep it open. What the
+    /// server wrote before its exit is always read; it is in the pipe, even if the draining task has not run yet.
     pub(super) async fn drained(&self, limit: Duration) {
         let mut is_drained = self.is_drained.subscribe();
         let waited = timeout(limit, is_drained.wait_for(|drained| *drained)).await;
         if waited.is_err() {
-            // Bounded by what a pipe holds: a writer cannot keep us here.
+            // Bounded by the capacity of a pipe: a writer cannot keep us here.
             let mut reads = PIPE / READ;
             while reads > 0 && matches!(self.read(), Ok(1..)) {
                 reads -= 1;
@@ -65,7 +64,7 @@ impl Stderr {
         }
     }
 
-    /// The tail of what has been read so far, in whole lines if possible.
+    /// The tail of the bytes read so far, in whole lines if possible.
     pub(super) fn tail(&self) -> String {
         self.tail.lock().text()
     }
@@ -80,7 +79,7 @@ impl Stderr {
     }
 }
 
-/// Whether more may come after a read.
+/// Whether more may follow after a read.
 fn is_open(read: &io::Result<usize>) -> bool {
     match read {
         Ok(taken) => *taken > 0,
@@ -99,7 +98,7 @@ impl Tail {
         }
     }
 
-    /// Valid text whatever the bytes are, without control characters.
+    /// Converts any bytes to valid text without control characters.
     fn text(&self) -> String {
         let mut bytes = self.bytes.as_slice();
         if self.is_cut

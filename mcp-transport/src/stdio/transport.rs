@@ -14,26 +14,24 @@ use crate::{Incoming, Outgoing, ProcessExit, SendError, Transport, TransportKind
 
 /// A connection to a server that runs as a child process.
 ///
-/// Messages are written in batches: what is sent during a write goes out with the next one.
-/// [`send`](Transport::send) returns when its message is queued. A queued message cannot be withdrawn;
-/// if the server exits first, it is listed in [`Closed::unsent`](crate::Closed::unsent).
+/// Messages are written in batches: messages sent during a write are written next. [`send`](Transport::send) returns
+/// when its message is queued. A queued message cannot be withdrawn; if the server exits first, it is listed in
+/// [`Closed::unsent`](crate::Closed::unsent).
 ///
-/// Lines on stdout that are not messages are skipped up to a limit. Replies that were written before
-/// the server's exit are delivered before [`Closed`](Incoming::Closed), whose error carries the exit
-/// status and the tail of stderr.
+/// Lines on stdout that are not messages are skipped up to a limit. Replies written before the server's exit are
+/// delivered before [`Closed`](Incoming::Closed), whose error carries the exit status and the tail of stderr.
 ///
-/// On Linux the server's stdout is a socket, as for programs that Node starts: faster than a pipe,
-/// but a script that reopens `/dev/stdout` fails. (`>&1` is fine.)
+/// On Linux the server's stdout is a socket, as for programs started by Node: it is faster than a pipe, but a script
+/// that reopens `/dev/stdout` fails. (`>&1` works.)
 ///
-/// [`close`](Transport::close) closes stdin, then sends SIGTERM, then SIGKILL, to the whole process
-/// group and within [the limit](StdioLimits::with_shutdown_timeout). Dropping the transport kills the group
-/// at once.
+/// [`close`](Transport::close) closes stdin, then sends SIGTERM, then SIGKILL, to the whole process group and within
+/// [the limit](StdioLimits::with_shutdown_timeout). Dropping the transport kills the group at once.
 pub struct StdioTransport {
     connection: Arc<Connection>,
     tasks: [JoinHandle<()>; 3],
 }
 
-/// Messages are not shown.
+/// Does not print the messages.
 impl fmt::Debug for StdioTransport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StdioTransport")
@@ -75,7 +73,7 @@ impl StdioTransport {
         self.connection.process.id()
     }
 
-    /// The end of what the server has written to stderr so far.
+    /// The tail of what the server has written to stderr so far.
     pub fn stderr_tail(&self) -> String {
         self.connection.stderr_tail()
     }

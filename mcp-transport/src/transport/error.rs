@@ -7,7 +7,7 @@ use std::time::Duration;
 /// A cause, boxed so that no dependency's version becomes part of our API.
 pub type BoxError = Box<dyn Error + Send + Sync>;
 
-/// Why a connection, or one exchange on it, failed.
+/// The reason why a connection, or one exchange on it, failed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum TransportError {
@@ -24,10 +24,10 @@ pub enum TransportError {
     Spawn {
         /// The program.
         program: String,
-        /// Why not.
+        /// The cause.
         source: BoxError,
     },
-    /// The server's process is gone, or has closed its output.
+    /// The server's process has exited or has closed its output.
     Exited(ProcessExit),
     /// The operating system or the HTTP stack failed; a new connection may help.
     Io {
@@ -41,27 +41,27 @@ pub enum TransportError {
         /// What was found, and what was expected.
         detail: String,
     },
-    /// Something was larger than its limit.
+    /// A size limit was exceeded.
     TooLarge {
         /// What was too large.
         what: &'static str,
         /// The limit in bytes.
         limit: usize,
     },
-    /// Something took longer than its limit.
+    /// A time limit was exceeded.
     Timeout {
-        /// What took too long.
+        /// The phase that took too long.
         phase: &'static str,
         /// The limit.
         limit: Duration,
     },
     /// The server responded with an HTTP status other than success.
     Http(HttpFailure),
-    /// The server no longer knows our session: initialize again, then repeat what was refused.
+    /// The server no longer knows our session: initialize again, then repeat the rejected request.
     SessionExpired,
     /// The server requires authorization that the provider could not supply.
     Unauthorized {
-        /// The refused request's status: 401 or 403.
+        /// The rejected request's status: 401 or 403.
         status: u16,
         /// The provider's error; `None` if it had none.
         source: Option<BoxError>,
@@ -94,7 +94,7 @@ pub struct HttpFailure {
     pub retry_after: Option<Duration>,
 }
 
-/// How a server's process ended, with the tail of its stderr.
+/// How a server's process exited, with the tail of its stderr.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct ProcessExit {
@@ -114,7 +114,7 @@ pub struct ProcessExit {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct SendError {
-    /// Why.
+    /// The reason.
     pub error: TransportError,
     /// What is known about its delivery.
     pub delivery: Delivery,
@@ -124,11 +124,11 @@ pub struct SendError {
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Delivery {
-    /// Nothing was sent, or the server refused it before acting on it: resending is safe.
+    /// Nothing was sent, or the server rejected it before acting on it: resending is safe.
     NotSent,
     /// It was sent completely: the server may have acted on it.
     Sent,
-    /// It may have been sent in part or as a whole.
+    /// It may have been sent in part or completely.
     Unknown,
 }
 
@@ -145,7 +145,7 @@ impl HttpFailure {
 }
 
 impl ProcessExit {
-    /// An exit of this program of which nothing else is known.
+    /// Creates an exit of this program with no other details.
     pub fn new(program: impl Into<String>) -> Self {
         Self {
             program: program.into(),

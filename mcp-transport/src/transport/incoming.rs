@@ -1,4 +1,4 @@
-//! What a transport reports to its reader.
+//! Events that a transport reports to its reader.
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ pub enum Incoming {
         /// The request whose reply stream carried it; `None` on a shared channel.
         stream: Option<RequestId>,
     },
-    /// The reply to this request is over. If there has been no response, none will come, and `error`
-    /// is the reason; the request did reach the server.
+    /// The reply to this request has ended. If there has been no response, none will follow, and `error` is the reason;
+    /// the request did reach the server.
     Ended {
         /// The request.
         request: RequestId,
@@ -32,10 +32,9 @@ pub enum Incoming {
         /// The limit it exceeded.
         limit: usize,
     },
-    /// The stream for unsolicited messages was lost and is open again: notifications in between may
-    /// be missing.
+    /// The stream for unsolicited messages was lost and is open again: notifications in between may be missing.
     Gap,
-    /// The connection is closed. Buffered messages have been delivered before.
+    /// The connection is closed. Buffered messages were delivered before.
     Closed(Closed),
 }
 
@@ -43,9 +42,9 @@ pub enum Incoming {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Closed {
-    /// Why. `None` after [`close`](crate::Transport::close) and after a clean end.
+    /// The reason. `None` after [`close`](crate::Transport::close) and after a clean end.
     pub error: Option<Arc<TransportError>>,
-    /// Requests that were accepted but did not reach the server with a single byte: safe to resend.
+    /// Requests that were accepted but of which no byte reached the server: safe to resend.
     pub unsent: Vec<RequestId>,
 }
 

@@ -1,26 +1,25 @@
-//! An outgoing message, with what HTTP needs besides the bytes.
+//! An outgoing message, with the metadata that HTTP needs.
 
 use mcp_jsonrpc::{RequestId, Revision};
 
-/// One JSON-RPC message to send, with what a transport would otherwise have to parse it for.
+/// One JSON-RPC message to send, with the metadata a transport would otherwise have to parse.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Outgoing {
     /// The message: one JSON object without raw newlines.
     pub body: Vec<u8>,
-    /// Which kind of message it is.
+    /// The kind of message.
     pub kind: OutgoingKind,
-    /// The revision in force, once there is one. HTTP names it in a header from 2025-06-18 on.
+    /// The revision in force, once there is one. HTTP sends it in a header from 2025-06-18 on.
     pub revision: Option<Revision>,
     /// The value of the `Mcp-Name` header (a tool's or prompt's name, a resource's URI, a task's
     /// id), before any escaping. Only modern HTTP sends it.
     pub name: Option<String>,
-    /// `Mcp-Param-*` headers: the suffix a schema asked for and the value, before any escaping.
-    /// Only modern HTTP sends them.
+    /// `Mcp-Param-*` headers: the suffix from the tool's schema and the value, before any escaping. Only modern HTTP
+    /// sends them.
     pub params: Vec<(String, String)>,
     #[doc(hidden)]
-    /// Whether no other request is in flight, so that waiting for others to join the write gains
-    /// nothing.
+    /// Whether no other request is in flight, so that waiting for others to join the write gains nothing.
     pub alone: bool,
 }
 
@@ -34,7 +33,7 @@ pub enum OutgoingKind {
         id: RequestId,
         /// The method, also the value of the `Mcp-Method` header.
         method: String,
-        /// Which time limits apply to its reply.
+        /// The time limits for its reply.
         reply_timeout: ReplyTimeout,
     },
     /// Expects no response.
@@ -44,12 +43,12 @@ pub enum OutgoingKind {
     },
     /// Responds to a request of the server.
     Response {
-        /// The id the server gave its request.
+        /// The id of the server's request.
         id: RequestId,
     },
 }
 
-/// Which of the transport's time limits apply to a request's reply.
+/// The transport's time limits for a request's reply.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ReplyTimeout {

@@ -1,8 +1,7 @@
-//! How much of a hostile schema is looked at.
+//! Limits on hostile schemas.
 
-/// Budgets for compiling one schema. Past any of them the schema is
-/// quarantined, except [`CompileLimits::with_inlined_nodes`], past which references
-/// are cut and reported.
+/// Limits for compiling one schema. A schema that exceeds one is quarantined. The exception is
+/// [`CompileLimits::with_inlined_nodes`], beyond which references are cut and reported.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct CompileLimits {
     pub(crate) nodes: usize,
@@ -27,46 +26,45 @@ impl Default for CompileLimits {
 }
 
 impl CompileLimits {
-    /// Subschemas alive at once, those a rewrite adds included. Default 50 000.
+    /// Sets the maximum number of subschemas alive at once, including those a rewrite adds. Default: 50 000.
     #[must_use]
     pub fn with_nodes(mut self, nodes: usize) -> Self {
         self.nodes = nodes;
         self
     }
 
-    /// Schemas nested in schemas. Default 128; more than 512 is taken as 512,
-    /// so that no stack overflows.
+    /// Sets the maximum nesting depth of schemas. Default: 128; more than 512 is reduced to 512, so that no stack
+    /// overflows.
     #[must_use]
     pub fn with_depth(mut self, depth: usize) -> Self {
         self.depth = depth.min(512);
         self
     }
 
-    /// Bytes of the schema as compact JSON, before and after. Default 1 MiB.
+    /// Sets the maximum size of the schema as compact JSON in bytes, before and after. Default: 1 MiB.
     #[must_use]
     pub fn with_bytes(mut self, bytes: usize) -> Self {
         self.bytes = bytes;
         self
     }
 
-    /// Bytes of all pointers in the loss report. Default 1 MiB.
+    /// Sets the maximum size of all pointers in the loss report, in bytes. Default: 1 MiB.
     #[must_use]
     pub fn with_report_bytes(mut self, bytes: usize) -> Self {
         self.report_bytes = bytes;
         self
     }
 
-    /// Subschemas after which no further reference is written out in place, for
-    /// targets without `$defs`. Default 1000, and never less than twice what the
-    /// schema has.
+    /// Sets the number of subschemas after which no further reference is inlined, for targets without `$defs`. Default:
+    /// 1000, and never less than twice the number in the schema.
     #[must_use]
     pub fn with_inlined_nodes(mut self, nodes: usize) -> Self {
         self.inlined_nodes = nodes;
         self
     }
 
-    /// How often one recursive definition may contain itself when it is written
-    /// out in place, while the result is at most twice the original. Default 2.
+    /// Sets how many times one recursive definition may contain itself when it is inlined, while the result is at most
+    /// twice the original. Default: 2.
     #[must_use]
     pub fn with_unroll(mut self, times: usize) -> Self {
         self.unroll = times;

@@ -1,4 +1,4 @@
-//! All tools of a request together.
+//! Compilation of all tools of a request.
 
 use serde_json::Value;
 
@@ -9,14 +9,14 @@ use crate::{
     compile::{compile_within, not_strict},
 };
 
-/// A tool as its server describes it.
+/// A tool as described by its server.
 #[derive(Clone, Copy, Debug)]
 pub struct Tool<'a> {
-    /// The server it comes from.
+    /// The server of the tool.
     pub server: &'a str,
     /// Its name in the catalogue.
     pub name: &'a str,
-    /// What it does; may be empty.
+    /// Its description; may be empty.
     pub description: &'a str,
     /// The schema of its arguments.
     pub schema: &'a Value,
@@ -30,16 +30,15 @@ pub struct ListedTool {
     pub server: String,
     /// Its name as the provider sees it.
     pub name: String,
-    /// The compiled schema, or why the tool stays out.
+    /// The compiled schema, or the reason why the tool is omitted.
     pub outcome: Result<Compiled, Quarantine>,
-    /// About how many tokens its definition costs; 0 if it stays out.
+    /// The approximate number of tokens of its definition; 0 if it is omitted.
     pub tokens: usize,
 }
 
 /// The tools of a request, compiled for one target, in the order given.
 ///
-/// The same tools give the same list, byte for byte, so that a provider's
-/// prompt cache holds.
+/// The same tools give the same list, byte for byte, so that a provider's prompt cache remains valid.
 #[derive(Clone, Debug)]
 pub struct ToolList {
     tools: Vec<ListedTool>,
@@ -47,9 +46,8 @@ pub struct ToolList {
     max_tools: Option<usize>,
 }
 
-/// Compiles tools one by one: a bad one is quarantined and changes nothing for
-/// the others. Where the target limits what one request may enforce, the first
-/// tools within the limits are strict and the others are not.
+/// Compiles tools one by one: an invalid tool is quarantined and does not affect the others. Where the target limits
+/// what one request may enforce, the first tools within the limits are strict and the others are not.
 ///
 /// ```
 /// use serde_json::json;
@@ -66,7 +64,7 @@ pub fn compile_tools(tools: &[Tool<'_>], target: &Target) -> ToolList {
     compile_tools_within(tools, target, &CompileLimits::default())
 }
 
-/// [`compile_tools`] within limits of your own for each tool.
+/// Like [`compile_tools`], with custom limits for each tool.
 pub fn compile_tools_within(
     tools: &[Tool<'_>],
     target: &Target,
@@ -101,7 +99,7 @@ pub fn compile_tools_within(
     }
 }
 
-/// What the strict tools so far use of a request's limits.
+/// The use that the strict tools so far make of a request's limits.
 #[derive(Default)]
 struct Spent {
     tools: usize,
@@ -110,7 +108,7 @@ struct Spent {
 }
 
 impl Spent {
-    /// Takes one more tool in, or says which limits do not allow it.
+    /// Adds one more tool, or returns the limits that do not allow it.
     fn admit(&mut self, compiled: &Compiled, limits: &StrictLimits) -> Result<(), Vec<NotStrict>> {
         let after = Self {
             tools: self.tools + 1,
@@ -146,13 +144,13 @@ impl ToolList {
         self.names.position(name)
     }
 
-    /// Names that had to change, and the way back.
+    /// The names that had to change, and their originals.
     pub fn names(&self) -> &Names {
         &self.names
     }
 
-    /// How many tools are more than the provider takes in one request. They are
-    /// listed all the same: which to leave out is the caller's choice.
+    /// The number of tools beyond the provider's maximum for one request. They are listed nonetheless: the caller
+    /// chooses which to omit.
     pub fn excess(&self) -> usize {
         let callable = self
             .tools
@@ -162,12 +160,12 @@ impl ToolList {
         self.max_tools.map_or(0, |max| callable.saturating_sub(max))
     }
 
-    /// About how many tokens all definitions cost.
+    /// The approximate number of tokens of all definitions.
     pub fn tokens(&self) -> usize {
         self.tools.iter().map(|tool| tool.tokens).sum()
     }
 
-    /// About how many tokens each server's definitions cost, in order of first appearance.
+    /// The approximate number of tokens of each server's definitions, in order of first appearance.
     pub fn tokens_by_server(&self) -> Vec<(&str, usize)> {
         let mut totals: Vec<(&str, usize)> = Vec::new();
         for tool in &self.tools {

@@ -1,32 +1,32 @@
-//! Why a schema cannot be compiled at all.
+//! The reasons why a schema cannot be compiled at all.
 
 use std::fmt;
 
-/// The reason one tool stays out of the list. Other tools are not affected.
+/// The reason why one tool is omitted from the list. Other tools are not affected.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Quarantine {
     /// More subschemas than [`CompileLimits::with_nodes`](crate::CompileLimits::with_nodes) allows.
     TooManyNodes {
-        /// The budget.
+        /// The limit.
         limit: usize,
     },
     /// Deeper nesting than [`CompileLimits::with_depth`](crate::CompileLimits::with_depth) allows.
     TooDeep {
-        /// The budget.
+        /// The limit.
         limit: usize,
     },
     /// A larger schema, before or after, than [`CompileLimits::with_bytes`](crate::CompileLimits::with_bytes) allows.
     TooLarge {
-        /// The budget.
+        /// The limit.
         limit: usize,
     },
     /// More to report than [`CompileLimits::with_report_bytes`](crate::CompileLimits::with_report_bytes) allows.
     TooManyLosses {
-        /// The budget.
+        /// The limit.
         limit: usize,
     },
-    /// No arguments whatsoever would satisfy the schema.
+    /// No arguments satisfy the schema.
     Impossible {
         /// JSON pointer of the contradiction in the original.
         pointer: String,

@@ -1,4 +1,4 @@
-//! How much of a provider's strict limits a schema uses.
+//! The use that a schema makes of a provider's strict limits.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::{
     graph::{Graph, Id},
 };
 
-/// What a compiled schema counts for.
+/// The counts of a compiled schema.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Use {
     properties: usize,
@@ -72,7 +72,7 @@ impl Use {
         }
     }
 
-    /// The limits that one tool alone exceeds.
+    /// The limits that this tool alone exceeds.
     pub(crate) fn excess(&self, limits: &StrictLimits) -> impl Iterator<Item = NotStrict> + use<> {
         let counts = [
             ("properties", self.properties, limits.properties),
@@ -93,7 +93,7 @@ impl Use {
     }
 }
 
-/// Whether `used` is more than a limit, where there is one.
+/// Whether `used` exceeds a limit, where there is one.
 pub(crate) fn is_beyond(used: usize, limit: usize) -> bool {
     limit != 0 && used > limit
 }

@@ -1,16 +1,16 @@
-//! About how many tokens a text costs. An estimate: providers count differently.
+//! An estimate of the number of tokens of a text: providers count differently.
 
 use serde_json::Value;
 
-/// About how many tokens a tool's definition costs.
+/// The approximate number of tokens of a tool's definition.
 pub(crate) fn definition(name: &str, description: &str, schema: Option<&Value>) -> usize {
     let schema = schema.map(Value::to_string).unwrap_or_default();
     // Braces, keys and quotes around the three.
     12 + estimate(name) + estimate(description) + estimate(&schema)
 }
 
-/// About how many tokens `text` costs: a word is a token per six letters, other
-/// characters come in pairs, and what is not ASCII counts by character.
+/// The approximate number of tokens of `text`: a word is a token per six letters, other characters come in pairs, and
+/// each non-ASCII character counts separately.
 pub fn estimate(text: &str) -> usize {
     let (mut tokens, mut letters, mut marks) = (0, 0_usize, 0_usize);
     for c in text.chars() {

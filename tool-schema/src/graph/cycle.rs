@@ -4,15 +4,15 @@ use std::collections::HashSet;
 
 use super::{Graph, Id};
 
-/// Which edges count for a cycle.
+/// The edges that count for a cycle.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Edges {
     All,
-    /// All but those through a property that may be left out.
+    /// All but those through an optional property.
     Forced,
 }
 
-/// The edges of a node, those through required properties by name.
+/// The edges of a node; those through required properties have their names.
 fn edges(graph: &Graph, id: Id, edges: Edges) -> Vec<(Id, Option<String>)> {
     let node = graph.node(id);
     let required: HashSet<&str> = node.required().collect();
@@ -27,11 +27,10 @@ fn edges(graph: &Graph, id: Id, edges: Edges) -> Vec<(Id, Option<String>)> {
     all
 }
 
-/// A walk that has come back to a node it is inside of: the edges it took since,
-/// as (node, property if the edge is one).
+/// A walk that has returned to a node on its own path: the edges taken since, as (node, property if the edge is one).
 pub(crate) type Cycle = Vec<(Id, Option<String>)>;
 
-/// Some cycle of forced, or of all, edges.
+/// Finds a cycle of forced, or of all, edges.
 pub(crate) fn find_cycle(graph: &Graph, kind: Edges) -> Option<Cycle> {
     #[derive(Clone, Copy, PartialEq)]
     enum Visit {
@@ -40,12 +39,12 @@ pub(crate) fn find_cycle(graph: &Graph, kind: Edges) -> Option<Cycle> {
         Done,
     }
     let mut marks = vec![Visit::New; graph.len()];
-    // Every node in use is a start: an edge left out must not hide a cycle behind it.
+    // Every node in use is a start: an omitted edge must not hide a cycle behind it.
     for start in graph.in_use() {
         if marks.get(start) != Some(&Visit::New) {
             continue;
         }
-        // Nodes on the way, each with the edges still to take.
+        // Nodes on the path, each with its remaining edges.
         let mut way = vec![(start, edges(graph, start, kind), None)];
         while let Some((id, open, taken)) = way.last_mut() {
             let id = *id;
@@ -73,8 +72,8 @@ pub(crate) fn find_cycle(graph: &Graph, kind: Edges) -> Option<Cycle> {
     None
 }
 
-/// For each node the representative of the recursion it is part of: the same for
-/// two nodes exactly if each can be reached from the other.
+/// For each node the representative of the recursion it is part of: the same for two nodes exactly if each can be
+/// reached from the other.
 pub(crate) fn components(graph: &Graph) -> Vec<Id> {
     let mut found: Vec<Id> = (0..graph.len()).collect();
     let mut index: Vec<Option<usize>> = vec![None; graph.len()];

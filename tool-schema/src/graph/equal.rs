@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// A text that is the same for values JSON Schema holds equal: `1` and `1.0`.
+/// A text that is the same for values that JSON Schema considers equal: `1` and `1.0`.
 pub(crate) fn canon(value: &Value) -> String {
     match value {
         Value::Number(number) if number.is_f64() => match number.as_f64() {
@@ -25,7 +25,7 @@ pub(crate) fn canon(value: &Value) -> String {
     }
 }
 
-/// Equality as JSON Schema has it.
+/// Equality as defined by JSON Schema.
 pub(crate) fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(x), Value::Number(y)) => {

@@ -1,27 +1,27 @@
-//! The keywords of JSON Schema this crate understands: how each holds other
-//! schemas and to which types it speaks. The order is the order of output.
+//! The JSON Schema keywords this crate understands: how each contains other schemas and which types it applies to. The
+//! order is the output order.
 
 use crate::graph::types::Types;
 
-/// Where a keyword's value holds schemas.
+/// How a keyword's value contains schemas.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Subschemas {
-    /// Nowhere: the value is plain JSON.
+    /// Not at all: the value is plain JSON.
     Plain,
     /// The value is a schema.
     One,
     /// The value is a list of schemas.
     Many,
-    /// The value names schemas.
+    /// The value maps names to schemas.
     Named,
 }
 
-/// What a keyword does to the set of accepted values.
+/// The effect of a keyword on the set of accepted values.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Role {
-    /// Nothing: it is an annotation.
+    /// None: it is an annotation.
     Note,
-    /// It narrows values of the types in [`Keyword::applies`].
+    /// It constrains values of the types in [`Keyword::applies`].
     Rule,
 }
 
@@ -51,7 +51,7 @@ const fn rule(name: &'static str, shape: Subschemas, applies: Types) -> Keyword 
     }
 }
 
-/// Every keyword a node may hold. `type` and `$ref` are fields of their own.
+/// Every keyword a node may contain. `type` and `$ref` are separate fields.
 const KEYWORDS: &[Keyword] = &[
     note("title"),
     note("description"),
@@ -127,7 +127,7 @@ const fn by_length() -> [[u8; 8]; 24] {
     rows
 }
 
-/// The index of the keyword spelt `name`.
+/// The index of the keyword `name`.
 fn position(name: &str) -> Option<usize> {
     let row = BY_LENGTH.get(name.len())?;
     let indices = row.iter().take_while(|index| **index != END);
@@ -136,17 +136,17 @@ fn position(name: &str) -> Option<usize> {
         .find(|index| KEYWORDS.get(*index).is_some_and(|known| known.name == name))
 }
 
-/// The keyword spelt `name`.
+/// The keyword `name`.
 pub(crate) fn find(name: &str) -> Option<&'static Keyword> {
     KEYWORDS.get(position(name)?)
 }
 
-/// The place of `name` in output; unknown names go last.
+/// The position of `name` in output; unknown names go last.
 pub(crate) fn rank(name: &str) -> usize {
     position(name).unwrap_or(usize::MAX)
 }
 
-/// Whether `name` narrows what is accepted.
+/// Whether `name` constrains what is accepted.
 pub(crate) fn is_rule(name: &str) -> bool {
     find(name).is_some_and(|keyword| keyword.role == Role::Rule)
 }

@@ -1,4 +1,4 @@
-//! The intersection of two nodes: what `allOf` means, in one node.
+//! The intersection of two nodes: the meaning of `allOf`, in one node.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -11,16 +11,16 @@ use super::{
 };
 use crate::{Action, CompileLimits, Quarantine, graph::types::Types, report::Report};
 
-/// Keywords that mean something only beside the first of their group.
+/// Keywords that have a meaning only beside the first of their group.
 const GROUPS: [[&str; 3]; 2] = [
     ["if", "then", "else"],
     ["contains", "minContains", "maxContains"],
 ];
 
-/// Two unions of more branches than this together are not multiplied out.
+/// Two unions with more branches than this together are not multiplied.
 const MAX_PRODUCT: usize = 64;
 
-/// Merges nodes of one graph; equal pairs are merged once, so recursion ends.
+/// Merges nodes of one graph; equal pairs are merged once, so recursion terminates.
 pub(crate) struct Merger<'a> {
     graph: &'a mut Graph,
     report: &'a mut Report,
@@ -48,15 +48,15 @@ impl<'a> Merger<'a> {
         }
     }
 
-    /// A node that accepts what both `a` and `b` accept. Members of `allOf` and
-    /// targets of references may be left in its `allOf`.
+    /// A node that accepts what both `a` and `b` accept. Members of `allOf` and targets of references may remain in its
+    /// `allOf`.
     pub(crate) fn merge(&mut self, a: Id, b: Id) -> Result<Id, Quarantine> {
         let id = self.pair(a, b);
         self.settle()?;
         Ok(id)
     }
 
-    /// Narrows the node `id` by `other`.
+    /// Constrains the node `id` by `other`.
     pub(crate) fn narrow(&mut self, id: Id, other: Id) -> Result<(), Quarantine> {
         let other = self.graph.follow(other);
         if other != id {
@@ -96,7 +96,7 @@ impl<'a> Merger<'a> {
         id
     }
 
-    /// Skips references that carry no text of their own.
+    /// Skips references that have no text of their own.
     fn bare(&self, id: Id) -> Id {
         if self.graph.node(id).keys.is_empty() {
             self.graph.follow(id)
@@ -105,8 +105,8 @@ impl<'a> Merger<'a> {
         }
     }
 
-    /// What a node says by itself. What it leaves unevaluated must be settled before it is
-    /// merged with others, whose keys it has not seen.
+    /// The content of a node on its own. Its unevaluated keywords must be resolved before it is merged with others,
+    /// whose keys they do not cover.
     fn scoped(&mut self, id: Id) -> Node {
         let mut node = self.graph.node(id).clone();
         for key in ["unevaluatedProperties", "unevaluatedItems"] {
@@ -122,7 +122,7 @@ impl<'a> Merger<'a> {
         node
     }
 
-    /// What fits `left` and the node `b`. `left` sees what is in `b`, as `allOf` wants it.
+    /// What matches `left` and the node `b`. `left` sees what is in `b`, as `allOf` requires.
     fn intersect(&mut self, left: Node, b: Id) -> Node {
         let mut right = self.scoped(b);
         let mut node = Node::new(left.at, left.types.and(right.types));
@@ -163,7 +163,7 @@ impl<'a> Merger<'a> {
         node
     }
 
-    /// A node has room for one condition, and for one `contains`: a second one goes into words.
+    /// A node has room for one condition, and for one `contains`: a second one is described in words.
     fn second(&mut self, node: &mut Node, right: &mut Node, group: [&'static str; 3]) {
         let [head, ..] = group;
         let same = group.iter().all(|key| node.part(key) == right.part(key));
@@ -284,7 +284,7 @@ impl<'a> Merger<'a> {
         }
     }
 
-    /// Both lists of named schemas; what both name must hold twice.
+    /// Both lists of named schemas; a name in both lists must match both schemas.
     fn named(&mut self, a: Vec<(String, Id)>, b: &[(String, Id)]) -> Vec<(String, Id)> {
         let mut merged = a;
         for (name, theirs) in b {
@@ -316,7 +316,7 @@ impl<'a> Merger<'a> {
             .iter()
             .map(|(p, _)| p)
             .eq(right_patterns.iter().map(|(p, _)| p));
-        // Of a key that one side names, the other may speak by a pattern instead of the rest.
+        // For a key that one side names, the other may have a pattern instead of the remaining keys.
         let names = |node: &Node| -> HashSet<String> {
             let names = node.properties().iter();
             names.map(|(name, _)| name.clone()).collect()
@@ -386,7 +386,7 @@ impl<'a> Merger<'a> {
     }
 }
 
-/// Keywords that are merged together, not each by itself.
+/// Keywords that are merged together, not separately.
 fn is_structure(key: &str) -> bool {
     matches!(
         key,
@@ -399,7 +399,7 @@ fn is_structure(key: &str) -> bool {
     )
 }
 
-/// Settles what `const` and `enum` say together.
+/// Combines `const` and `enum`.
 fn choose(node: &mut Node) {
     let constant = node.json("const").cloned();
     if let Some(values) = node.json("enum").and_then(Value::as_array) {

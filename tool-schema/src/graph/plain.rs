@@ -1,9 +1,8 @@
-//! The values of keywords that hold no schemas: kept if they are what the keyword
-//! wants, in one spelling.
+//! The values of keywords without schemas: kept if they are valid for the keyword, in one spelling.
 
 use serde_json::Value;
 
-/// The value of the keyword `key`, if it is one.
+/// The valid form of `value` for the keyword `key`, if there is one.
 pub(super) fn sound(key: &str, value: &Value) -> Option<Value> {
     match key {
         "title" | "description" | "format" | "pattern" | "contentEncoding" | "contentMediaType" => {
@@ -40,7 +39,7 @@ pub(super) fn sound(key: &str, value: &Value) -> Option<Value> {
     }
 }
 
-/// Whether a sound value leaves everything as it would be without.
+/// Whether a valid value has no effect.
 pub(super) fn says_nothing(key: &str, value: &Value) -> bool {
     match key {
         "minLength" | "minItems" | "minProperties" => *value == 0,
@@ -62,7 +61,7 @@ fn count(value: &Value) -> Option<u64> {
     })
 }
 
-/// Whether lists and maps nest deeper in `value` than `limit`.
+/// Whether lists and maps in `value` nest deeper than `limit`.
 pub(crate) fn is_deeper(value: &Value, limit: usize) -> bool {
     let mut stack = vec![(value, 0)];
     while let Some((value, depth)) = stack.pop() {

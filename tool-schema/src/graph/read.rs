@@ -1,5 +1,5 @@
-//! JSON → graph. One explicit stack, so depth costs no call frames; every
-//! reference is resolved here and nowhere else.
+//! JSON → graph. It uses one explicit stack, so depth costs no call frames; every reference is resolved here and
+//! nowhere else.
 
 use std::collections::HashMap;
 
@@ -48,7 +48,7 @@ pub(crate) fn read(
     Ok(reader.graph)
 }
 
-/// Up to draft 7 a `$ref` silences its siblings.
+/// Up to draft 7 a `$ref` disables its siblings.
 fn is_legacy(schema: &Value) -> bool {
     schema
         .get("$schema")
@@ -277,7 +277,7 @@ impl<'s> Reader<'s, '_> {
         key: &'static str,
         value: &Value,
     ) -> Result<(), Quarantine> {
-        // Values are copied and compared by recursion: they must be shallow.
+        // Values are copied and compared recursively: they must be shallow.
         if is_deeper(value, self.limits.depth) {
             return Err(Quarantine::TooDeep {
                 limit: self.limits.depth,
@@ -293,7 +293,7 @@ impl<'s> Reader<'s, '_> {
         Ok(())
     }
 
-    /// Reads `value` of the keyword spelt `name` as the keyword `key`.
+    /// Reads `value`, spelled `name` in the schema, as the keyword `key`.
     fn schemas(
         &mut self,
         task: &Task<'s>,
@@ -340,8 +340,8 @@ impl<'s> Reader<'s, '_> {
         Ok(())
     }
 
-    /// An entry of a map of schemas that is no schema. Some servers put the list
-    /// of required names among the properties: that much can be saved.
+    /// An entry of a map of schemas that is not a schema. Some servers put the list of required names among the
+    /// properties: that is recovered.
     fn stray(
         &mut self,
         task: &Task<'s>,
@@ -423,7 +423,7 @@ impl<'s> Reader<'s, '_> {
             self.graph.node_mut(id).reference = Some(to);
             return Ok(());
         }
-        // `$ref` and `$dynamicRef` side by side: both hold.
+        // `$ref` and `$dynamicRef` together: both apply.
         let mut other = Node::new(self.graph.node(id).at, Types::ANY);
         other.reference = Some(to);
         let other = self.graph.add(other);
@@ -450,7 +450,7 @@ impl<'s> Reader<'s, '_> {
         }
     }
 
-    /// A reference that only leads back to itself says nothing.
+    /// Removes references that lead only back to themselves, which have no effect.
     fn break_empty_loops(&mut self) {
         let mut walks = vec![0; self.graph.len()];
         for start in 0..self.graph.len() {

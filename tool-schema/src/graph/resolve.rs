@@ -1,4 +1,4 @@
-//! Where a `$ref` leads, inside the one document there is. Nothing is ever fetched.
+//! Resolution of `$ref` inside one document. Nothing is ever fetched.
 
 use std::rc::Rc;
 
@@ -9,20 +9,20 @@ use super::Step;
 /// Finds the targets of references in one document.
 pub(crate) struct Resolver<'s> {
     document: &'s Value,
-    /// Named places, collected the first time a reference needs one.
+    /// Named locations, collected when a reference first needs one.
     names: Option<Names<'s>>,
 }
 
-/// Where a reference leads.
+/// The target of a reference.
 pub(crate) struct Found<'s> {
     pub(crate) value: &'s Value,
     pub(crate) base: &'s Value,
     pub(crate) path: Vec<Step>,
 }
 
-/// A place that can be referred to by name.
+/// A location that can be referred to by name.
 struct Named<'s> {
-    /// The enclosing resource's own address; empty if it has none.
+    /// The enclosing resource's own URI; empty if it has none.
     uri: Rc<str>,
     /// The anchor; `None` for the resource itself.
     anchor: Option<&'s str>,
@@ -34,7 +34,7 @@ struct Named<'s> {
 #[derive(Default)]
 struct Names<'s> {
     found: Vec<Named<'s>>,
-    /// Steps as links to the enclosing place, from 1; 0 is the document.
+    /// Steps as links to the enclosing location, from 1; 0 is the document.
     places: Vec<(usize, Step)>,
 }
 
@@ -109,7 +109,7 @@ impl<'s> Resolver<'s> {
 }
 
 impl<'s> Names<'s> {
-    /// All `$id`s and anchors, wherever schemas may stand.
+    /// All `$id`s and anchors, wherever schemas may occur.
     fn collect(document: &'s Value) -> Self {
         let mut names = Self::default();
         let mut stack = vec![(document, document, Rc::from(""), 0)];
@@ -171,7 +171,7 @@ impl<'s> Names<'s> {
     }
 }
 
-/// The containers inside `value`, without those that hold data instead of schemas.
+/// The containers inside `value`, without those that contain data instead of schemas.
 fn children(value: &Value) -> Vec<(Step, &Value)> {
     let is_container = |value: &Value| value.is_object() || value.is_array();
     match value {
@@ -194,7 +194,7 @@ fn children(value: &Value) -> Vec<(Step, &Value)> {
     }
 }
 
-/// Follows a JSON pointer, `~0`, `~1` and array indices included.
+/// Follows a JSON pointer, including `~0`, `~1` and array indices.
 fn walk<'s>(from: &'s Value, pointer: &str, path: &mut Vec<Step>) -> Option<&'s Value> {
     let mut at = from;
     for token in pointer.split('/').skip(1) {
@@ -216,7 +216,7 @@ fn walk<'s>(from: &'s Value, pointer: &str, path: &mut Vec<Step>) -> Option<&'s 
     Some(at)
 }
 
-/// Joins a reference to a base address, as far as schema identifiers need it.
+/// Joins a reference to a base URI, as far as schema identifiers require it.
 fn join(base: &str, uri: &str) -> String {
     let absolute = uri.split_once(':').is_some_and(|(scheme, _)| {
         !scheme.is_empty()

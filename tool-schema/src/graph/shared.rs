@@ -1,18 +1,18 @@
-//! Which nodes judge a value together with others.
+//! The nodes that apply to a value together with others.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
 use super::{Graph, Id, Node, Part};
 use crate::graph::types::Types;
 
-/// Steps for each node of the graph after which every node counts as shared.
+/// The number of steps per node after which every node counts as shared.
 const STEPS: usize = 64;
 
-/// Nodes that judge the same value.
+/// Nodes that apply to the same value.
 type Group = BTreeSet<Id>;
 
-/// The nodes that judge a value together with another node: in place, or at the same key or
-/// index of a value that is judged in place. The form of a value cannot change in one of them alone.
+/// The nodes that apply to a value together with another node: in place, or at the same key or index of a value judged
+/// in place. The form of a value cannot change in one of them alone.
 pub(crate) fn shared(graph: &Graph) -> HashSet<Id> {
     let mut shared = HashSet::new();
     let mut seen = HashSet::new();
@@ -40,9 +40,8 @@ pub(crate) fn shared(graph: &Graph) -> HashSet<Id> {
     shared
 }
 
-/// The group with all that judges the same value as one of its nodes. The branches of a union
-/// that stands alone are alternatives: none judges together with another. What only refers to a
-/// node stands for it.
+/// The group with all nodes that apply to the same value as one of its nodes. The branches of a standalone union are
+/// alternatives: none applies together with another. A node that only refers to another is represented by that one.
 fn in_place(graph: &Graph, group: Group) -> Group {
     let mut group: Group = group.into_iter().map(|id| graph.follow(id)).collect();
     if is_lone_union(graph, &group) {
@@ -72,7 +71,7 @@ fn is_lone_union(graph: &Graph, group: &Group) -> bool {
     group.len() == 1 && node.is_some_and(union)
 }
 
-/// The groups that judge what is inside a value of `group`, one for each key, index and name.
+/// The groups that apply inside a value of `group`, one for each key, index and name.
 fn inside(graph: &Graph, group: &Group) -> Vec<Group> {
     let alone = |ids: &[Id]| ids.iter().map(|id| Group::from([*id])).collect();
     let nodes: Vec<&Node> = group.iter().map(|id| graph.node(*id)).collect();
@@ -82,13 +81,13 @@ fn inside(graph: &Graph, group: &Group) -> Vec<Group> {
             .flat_map(|node| -> Vec<Group> { alone(node.many("anyOf")) })
             .collect();
     }
-    // What nothing or anything fits has no say in a value's form.
+    // A node that nothing or anything matches does not affect a value's form.
     let judges = |id: &Id| graph.node(*id).types != Types::NONE && !graph.node(*id).is_open();
     let ids = |node: &Node, keys: &[&str]| -> Vec<Id> {
         let parts = keys.iter().filter_map(|key| node.part(key));
         parts.flat_map(Part::ids).filter(judges).collect()
     };
-    // The one for what no node names comes first.
+    // The group for unnamed keys comes first.
     let mut keys: BTreeMap<Option<&str>, Group> = BTreeMap::from([(None, Group::new())]);
     let mut places: BTreeMap<Option<usize>, Group> = BTreeMap::from([(None, Group::new())]);
     for node in &nodes {

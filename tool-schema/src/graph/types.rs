@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-/// A set of JSON types. A set that holds numbers holds integers too, so that
-/// intersection is a plain bit-and.
+/// A set of JSON types. A set that contains numbers contains integers too, so that intersection is a plain bit-and.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Types(u8);
 
@@ -18,8 +17,8 @@ impl Types {
     pub(crate) const OBJECT: Self = Self(1 << 6);
     pub(crate) const ANY: Self = Self(0b111_1111);
 
-    /// What `name` stands for, with the misspellings seen in the wild.
-    /// The flag says whether the spelling was JSON Schema's own.
+    /// The types for `name`, including misspellings seen in the wild. The flag is true if the spelling was JSON
+    /// Schema's own.
     pub(crate) fn named(name: &str) -> Option<(Self, bool)> {
         Some(match name {
             "null" => (Self::NULL, true),
@@ -43,7 +42,7 @@ impl Types {
         })
     }
 
-    /// The narrowest set that holds `value`.
+    /// The smallest set that contains `value`.
     pub(crate) fn of(value: &Value) -> Self {
         match value {
             Value::Null => Self::NULL,
@@ -80,7 +79,7 @@ impl Types {
         self.0 & other.0 != 0
     }
 
-    /// The members, numbers once, in a fixed order, null last.
+    /// The members in a fixed order, numbers once, null last.
     pub(crate) fn each(self) -> impl Iterator<Item = (Self, &'static str)> {
         let number = if self.holds(Self::NUMBER) {
             (Self::NUMBER, "number")
@@ -99,7 +98,7 @@ impl Types {
         .filter(move |(kind, _)| self.holds(*kind))
     }
 
-    /// How many types `each` lists.
+    /// The number of types `each` lists.
     pub(crate) fn count(self) -> usize {
         self.each().count()
     }

@@ -5,7 +5,7 @@ use super::{Graph, Id};
 /// A walk over the nodes in use, parents first. The graph may change between two steps.
 pub(crate) struct Walk {
     seen: Vec<bool>,
-    /// The nodes met so far; the first `done` of them were returned.
+    /// The nodes found so far; the first `done` of them were returned.
     order: Vec<Id>,
     done: usize,
 }
@@ -21,7 +21,7 @@ impl Walk {
         walk
     }
 
-    /// The nodes met, in order.
+    /// The nodes found, in order.
     pub(crate) fn into_order(self) -> Vec<Id> {
         self.order
     }
@@ -36,7 +36,7 @@ impl Walk {
         }
     }
 
-    /// The next node. What it leads to is looked at when it is asked for the one after.
+    /// The next node. Its children are read when the node after it is requested.
     pub(crate) fn next(&mut self, graph: &Graph) -> Option<Id> {
         if let Some(last) = self.done.checked_sub(1).and_then(|at| self.order.get(at)) {
             graph.node(*last).each_child(|id| self.meet(graph, id));

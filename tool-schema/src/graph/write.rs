@@ -1,4 +1,4 @@
-//! Graph → JSON, in the target's spelling.
+//! Graph → JSON, in the target's form.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::{Graph, Id, Node, Part};
 use crate::{CompileLimits, Nulls, Quarantine, Target, graph::types::Types};
 
-/// Writes the schema at the root, definitions hoisted to `$defs`.
+/// Writes the schema at the root, with definitions hoisted to `$defs`.
 pub(crate) fn write(
     graph: &Graph,
     target: &Target,
@@ -36,7 +36,7 @@ pub(crate) fn write(
     Ok(Value::Object(root))
 }
 
-/// The nodes as plain JSON Schema, for sentences. Deep ones are cut short.
+/// The nodes as plain JSON Schema, for sentences. Deep ones are truncated.
 pub(crate) fn plain(graph: &Graph, ids: &[Id]) -> Value {
     const TARGET: Target = Target::json_schema("plain");
     let limits = CompileLimits::default().with_depth(12).with_bytes(2_000);
@@ -95,7 +95,7 @@ struct Writer<'a> {
     bytes: usize,
 }
 
-/// Where a subschema goes: into which slot, keyword and place there.
+/// The location for a subschema: the slot, the keyword and the position there.
 #[derive(Clone, Copy)]
 struct Home<'a> {
     slot: usize,
@@ -117,7 +117,7 @@ struct Task<'a> {
     home: Option<Home<'a>>,
 }
 
-/// A subschema with holes where its own will be.
+/// A subschema with holes for its own subschemas.
 struct Entry<'a> {
     value: Value,
     home: Option<Home<'a>>,
@@ -137,8 +137,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A subschema itself, even if others refer to it. Its parts are written
-    /// parents first and put together children first, so depth costs no stack.
+    /// Writes a subschema itself, even if others refer to it. Its parts are written parents first and joined children
+    /// first, so depth costs no stack.
     fn body(&mut self, id: Id, depth: usize) -> Result<Value, Quarantine> {
         let mut slots: Vec<Entry<'a>> = Vec::new();
         let mut stack = vec![Task {
@@ -155,7 +155,7 @@ impl<'a> Writer<'a> {
             } else {
                 let first = stack.len();
                 let map = self.object(&task, slots.len(), &mut stack)?;
-                // The first child is written first, so that names are given in order.
+                // The first child is written first, so that names are assigned in order.
                 if let Some(children) = stack.get_mut(first..) {
                     children.reverse();
                 }
@@ -232,7 +232,7 @@ impl<'a> Writer<'a> {
         Ok(map)
     }
 
-    /// Whether a node says nothing at all.
+    /// Whether a node is empty.
     fn is_bare(&self, id: Id) -> bool {
         let node = self.graph.node(id);
         node.is_open() && node.keys.is_empty()
@@ -313,7 +313,7 @@ impl<'a> Writer<'a> {
 }
 
 impl Entry<'_> {
-    /// The place of a subschema in this one.
+    /// The position of a subschema in this one.
     fn hole(&mut self, home: Home<'_>) -> Option<&mut Value> {
         let value = self.value.get_mut(home.key)?;
         match home.place {
@@ -324,7 +324,7 @@ impl Entry<'_> {
     }
 }
 
-/// About how many bytes a value takes as compact JSON.
+/// The approximate size of a value as compact JSON.
 pub(crate) fn size(value: &Value) -> usize {
     let mut total = 0;
     let mut stack = vec![value];

@@ -1,5 +1,5 @@
-//! Unions whose branches can no longer be distinguished by what the model writes,
-//! so that the arguments may not find their way back.
+//! Unions whose branches can no longer be distinguished in the model's output, so that the arguments may not be
+//! restored correctly.
 
 use super::{Work, combine::apart};
 use crate::{Action, Quarantine, graph::Id, restore::changed};

@@ -1,4 +1,4 @@
-//! Arrays: items where the target wants them, tuples where it has none.
+//! Arrays: items where the target requires them, tuples where it does not support them.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use crate::{
 
 pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
     if work.target.needs_items {
-        // Where all arrays say what their items are, none is left unevaluated, wherever it is seen from.
+        // Where all arrays declare their items, none is left unevaluated, from any location.
         work.each(|work, id| {
             combine::unevaluated(work, id, "unevaluatedItems");
             keyword::put_into_words(work, id, "unevaluatedItems");
@@ -36,7 +36,7 @@ pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
     })
 }
 
-/// `items: false` says how long the array may be.
+/// `items: false` limits the length of the array.
 fn no_items(work: &mut Work<'_>, id: Id) {
     let node = work.node(id);
     let Some(items) = node.one("items") else {
@@ -64,7 +64,7 @@ fn shorten(node: &mut Node, length: usize) {
     }
 }
 
-/// A tuple becomes a list of what its places take, in any order.
+/// Replaces a tuple by a list of the values its positions accept, in any order.
 pub(super) fn tuple(work: &mut Work<'_>, id: Id) {
     let at = work.node(id).at;
     let places = work.node(id).many("prefixItems").to_vec();

@@ -1,18 +1,18 @@
-//! Nothing leaves a schema in silence: a rule that a pass took away is in the report, or
-//! still stands at the same place of the original.
+//! An audit of the passes: a rule that a pass removed is in the report, or still exists at the same location of the
+//! original.
 
 use super::Work;
 use crate::{Action, graph::Graph, graph::types::Types};
 
-/// What the nodes in use hold.
+/// The content of the nodes in use.
 pub(super) struct Held {
-    /// Each rule with the place of the original it stands at, in order.
+    /// Each rule with its location in the original, in order.
     rules: Vec<(usize, &'static str)>,
-    /// The places of nodes that something fits, in order.
+    /// The locations of satisfiable nodes, in order.
     places: Vec<usize>,
 }
 
-/// Lists the rules that narrow what some node in use accepts.
+/// Lists the rules that constrain what some node in use accepts.
 pub(super) fn held(graph: &Graph) -> Held {
     let (mut rules, mut places) = (Vec::new(), Vec::new());
     for id in graph.in_use() {
@@ -29,11 +29,11 @@ pub(super) fn held(graph: &Graph) -> Held {
     Held { rules, places }
 }
 
-/// Reports what a pass removed without a word: `before` is what was held, `reported` how many
-/// differences were known by then. Returns what is held now.
+/// Reports what a pass removed without a report: `before` is the previous content, `reported` the number of differences
+/// known by then. Returns the current content.
 ///
-/// A place that is no longer in use at all has gone with the rule above it that led there, or
-/// was merged into another place; that rule is the one to account for.
+/// A location that is no longer in use at all was removed with the rule above it that led there, or merged into another
+/// location; that rule is the one to account for.
 pub(super) fn account(work: &mut Work<'_>, before: Held, reported: usize) -> Held {
     let after = held(&work.graph);
     let mentioned = work.report.since(reported);

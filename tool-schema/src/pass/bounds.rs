@@ -1,4 +1,4 @@
-//! Exclusive bounds, for targets that have only inclusive ones.
+//! Exclusive bounds, for targets that support only inclusive ones.
 
 use serde_json::Value;
 
@@ -17,8 +17,8 @@ pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
     })
 }
 
-/// Of integers, more than 4 is at least 5. Of other numbers it is at least 4, and
-/// a later pass describes the rest.
+/// For integers, more than 4 is at least 5. For other numbers it is at least 4, and a later pass describes the
+/// difference.
 fn bound(work: &mut Work<'_>, id: Id, open: &'static str, closed: &'static str, step: i64) {
     let node = work.node(id);
     let Some(limit) = node.json(open).cloned() else {

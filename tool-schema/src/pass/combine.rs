@@ -1,4 +1,4 @@
-//! `allOf`, `oneOf` and `anyOf`, as far as the target has them.
+//! `allOf`, `oneOf` and `anyOf`, as far as the target supports them.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use crate::{
     restore::{fits, on_trust},
 };
 
-/// How often one node is looked at again because a rewrite put a union where another was.
+/// The number of times one node is revisited because a rewrite put a union where another was.
 const MAX_ROUNDS: usize = 16;
 
 pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
@@ -27,7 +27,7 @@ pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
     })
 }
 
-/// One round on one node; whether another may be needed.
+/// One round on one node; returns whether another may be required.
 fn round(work: &mut Work<'_>, id: Id) -> Result<bool, Quarantine> {
     let refused = |work: &Work<'_>, key: &str| {
         let accepted = if id == work.graph.root {
@@ -64,7 +64,7 @@ fn round(work: &mut Work<'_>, id: Id) -> Result<bool, Quarantine> {
     Ok(again)
 }
 
-/// Whether some object fits the node, as far as types and unions tell.
+/// Whether some object matches the node, as far as types and unions show.
 pub(super) fn admits_object(work: &Work<'_>, id: Id) -> bool {
     fn admits(work: &Work<'_>, id: Id, fuel: usize) -> bool {
         let node = work.node(work.graph.follow(id));
@@ -92,7 +92,7 @@ pub(super) fn admits_object(work: &Work<'_>, id: Id) -> bool {
     admits(work, id, 8)
 }
 
-/// What is left unevaluated after everything is in one node is what is additional.
+/// Once everything is in one node, unevaluated is the same as additional.
 pub(super) fn unevaluated(work: &mut Work<'_>, id: Id, key: &'static str) {
     if !work.node(id).has(key) {
         return;
@@ -119,7 +119,7 @@ fn one_of(work: &mut Work<'_>, id: Id) -> Result<(), Quarantine> {
     work.merger().narrow(id, union)
 }
 
-/// Whether no value can fit two of the branches.
+/// Whether no value can match two of the branches.
 fn disjoint(work: &Work<'_>, branches: &[Id]) -> bool {
     branches.iter().enumerate().all(|(index, a)| {
         branches
@@ -129,7 +129,7 @@ fn disjoint(work: &Work<'_>, branches: &[Id]) -> bool {
     })
 }
 
-/// Whether no value can fit both nodes, as far as `fuel` levels tell.
+/// Whether no value can match both nodes, as far as `fuel` levels show.
 pub(super) fn apart(work: &Work<'_>, a: Id, b: Id, fuel: usize) -> bool {
     let ids = (work.graph.follow(a), work.graph.follow(b));
     let (a, b) = (work.node(ids.0), work.node(ids.1));
@@ -155,7 +155,7 @@ pub(super) fn apart(work: &Work<'_>, a: Id, b: Id, fuel: usize) -> bool {
         || (a.types.and(b.types) == Types::OBJECT && keys_apart(work, a, b, fuel))
 }
 
-/// Whether a key one object requires is forbidden in the other, or differs there.
+/// Whether a key that one object requires is forbidden in the other, or differs there.
 fn keys_apart(work: &Work<'_>, a: &Node, b: &Node, fuel: usize) -> bool {
     let closed = |node: &Node| {
         !node.has("patternProperties")
@@ -174,7 +174,7 @@ fn keys_apart(work: &Work<'_>, a: &Node, b: &Node, fuel: usize) -> bool {
         })
 }
 
-/// The values a node lists and its other rules let through.
+/// The values that a node lists and that its other rules accept.
 pub(super) fn admitted(work: &mut Work<'_>, id: Id) -> Vec<Value> {
     let values: Vec<Value> = listed(work.node(id))
         .into_iter()
@@ -199,8 +199,7 @@ fn listed(node: &Node) -> Option<Vec<&Value>> {
     }
 }
 
-/// Moves what stands beside an `anyOf` into its branches.
-/// Whether that may have left another union here.
+/// Moves what is beside an `anyOf` into its branches. Returns whether that may have left another union here.
 fn distribute(work: &mut Work<'_>, id: Id) -> Result<bool, Quarantine> {
     let at = work.node(id).at;
     let before = work.node(id).many("anyOf").to_vec();
@@ -226,9 +225,9 @@ fn distribute(work: &mut Work<'_>, id: Id) -> Result<bool, Quarantine> {
     Ok(true)
 }
 
-/// The branches, each narrowed by what stands beside them, without those nothing fits.
+/// The branches, each constrained by what is beside them, without unsatisfiable ones.
 fn narrowed(work: &mut Work<'_>, id: Id, branches: &[Id]) -> Result<Vec<Id>, Quarantine> {
-    // What all fitting branches leave unevaluated is nothing a branch can say alone.
+    // What all matching branches leave unevaluated cannot be expressed by one branch alone.
     for key in ["unevaluatedProperties", "unevaluatedItems"] {
         keyword::put_into_words(work, id, key);
     }
@@ -254,7 +253,7 @@ fn narrowed(work: &mut Work<'_>, id: Id, branches: &[Id]) -> Result<Vec<Id>, Qua
     Ok(kept)
 }
 
-/// The branches, unions among them replaced by their own branches.
+/// The branches, with unions among them replaced by their own branches.
 fn flattened(work: &mut Work<'_>, branches: Vec<Id>) -> Result<Vec<Id>, Quarantine> {
     let mut flat = branches;
     for _ in 0..MAX_ROUNDS {
@@ -299,7 +298,7 @@ fn listed_in_all(work: &mut Work<'_>, branches: &[Id]) -> Option<Vec<Value>> {
     Some(all)
 }
 
-/// Makes `id` what `other` is; notes of its own stay.
+/// Makes `id` equal to `other`; its own annotations stay.
 pub(super) fn adopt(work: &mut Work<'_>, id: Id, other: Id) {
     let other = work.node(other).clone();
     let node = work.node_mut(id);
@@ -313,7 +312,7 @@ pub(super) fn adopt(work: &mut Work<'_>, id: Id, other: Id) {
     }
 }
 
-/// One branch for a target without `anyOf`.
+/// Merges the branches into one, for a target without `anyOf`.
 fn collapse(work: &mut Work<'_>, id: Id) -> Result<(), Quarantine> {
     let at = work.node(id).at;
     let branches = work.node(id).many("anyOf").to_vec();

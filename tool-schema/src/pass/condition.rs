@@ -1,10 +1,10 @@
-//! Rules that hold schemas and that the target does not take. They go into words
-//! before other passes rewrite what they say.
+//! Rules that contain schemas and that the target does not support. They are described in words before other passes
+//! rewrite their content.
 
 use super::{Work, keyword, map};
 use crate::{Action, Quarantine};
 
-/// `if` speaks for its branches, `contains` for its counts.
+/// `if` represents its branches, `contains` its counts.
 const CONDITIONS: &[&str] = &[
     "not",
     "if",
@@ -18,8 +18,8 @@ const CONDITIONS: &[&str] = &[
     "unevaluatedItems",
 ];
 
-/// Drops conditions that decide nothing. They still count what they see as evaluated, so that
-/// they stay while something asks for that.
+/// Drops conditions that decide nothing. They still mark properties as evaluated, so they are kept while another
+/// keyword depends on that.
 pub(super) fn drop_idle(work: &mut Work<'_>) -> Result<(), Quarantine> {
     let counted = work.graph.in_use().into_iter().any(|id| {
         let node = work.node(id);

@@ -1,4 +1,4 @@
-//! `enum` and `const`: written with the values the target takes.
+//! `enum` and `const`: written with the values the target supports.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use crate::{
 };
 
 pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
-    // Known once the first value needs a label: few schemas have one.
+    // Computed when the first value needs a label: few schemas have one.
     let mut bound = None;
     work.each(|work, id| {
         constant(work, id);
@@ -80,10 +80,10 @@ fn values(work: &mut Work<'_>, id: Id, bound: &mut Option<HashSet<Id>>) {
     } else if kept.iter().any(|value| !takes(work.target.enums, value)) || needs_label(work, types)
     {
         let bound = bound.get_or_insert_with(|| shared(&work.graph));
-        // The arguments stay an object.
+        // The arguments must stay an object.
         if id == work.graph.root || bound.contains(&id) {
             keyword::put_into_words(work, id, "enum");
-            // The values' types are left of it, for a target that wants a type everywhere.
+            // The values' types remain of it, for a target that requires a type everywhere.
             if work.target.untyped != Untyped::Keep {
                 let node = work.node_mut(id);
                 node.types = node.types.and(types);
@@ -97,7 +97,8 @@ fn values(work: &mut Work<'_>, id: Id, bound: &mut Option<HashSet<Id>>) {
             .iter()
             .any(|value| value.is_array() || value.is_object())
         {
-            // The list says all that judged it; rewritten, those rules would judge otherwise.
+            // The list replaces all rules that applied to it; once it is rewritten, those rules would give other
+            // results.
             let trusted = on_trust(&work.graph, id);
             work.node_mut(id).take("enum");
             keyword::retire_rules(work, id, |key| !trusted.contains(&key));
@@ -111,12 +112,12 @@ fn values(work: &mut Work<'_>, id: Id, bound: &mut Option<HashSet<Id>>) {
     }
 }
 
-/// Null alone cannot be expressed by a target that has null only beside a type.
+/// Null alone cannot be expressed by a target that supports null only beside a type.
 fn needs_label(work: &Work<'_>, types: Types) -> bool {
     types == Types::NULL && !matches!(work.target.nulls, Nulls::Type | Nulls::Sparing)
 }
 
-/// Whether an `enum` may hold `value`. Another pass handles null.
+/// Whether an `enum` may contain `value`. Another pass handles null.
 fn takes(enums: Enums, value: &Value) -> bool {
     match enums {
         Enums::Any => true,
@@ -126,7 +127,7 @@ fn takes(enums: Enums, value: &Value) -> bool {
     }
 }
 
-/// Writes every value as a string and remembers which value it stands for.
+/// Writes every value as a string and records which value it stands for.
 pub(super) fn label(work: &mut Work<'_>, id: Id, values: Vec<Value>) {
     let nulls = values.contains(&Value::Null) && values.len() > 1;
     let mut labels: Vec<(String, Value)> = Vec::with_capacity(values.len());
@@ -144,14 +145,14 @@ pub(super) fn label(work: &mut Work<'_>, id: Id, values: Vec<Value>) {
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        // A string keeps its spelling; what would read like it says what it is.
+        // A string keeps its spelling; a value that would look the same gets a distinct label.
         let is_own = value.as_str().is_some_and(|own| !own.is_empty());
         while !is_own && own.contains(&text) || !taken.insert(text.clone()) {
             text = format!("{text} ({})", kind(&value));
         }
         labels.push((text, value));
     }
-    // The values were judged by the other rules, apart from those that are taken on trust.
+    // The values were checked against the other rules, except those taken on trust.
     let trusted = on_trust(&work.graph, id);
     keyword::retire_rules(work, id, |key| !trusted.contains(&key));
     let node = work.node_mut(id);

@@ -1,4 +1,4 @@
-//! Subschemas that nothing fits, for targets that cannot express that.
+//! Unsatisfiable subschemas, for targets that cannot express them.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use crate::{
 
 pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
     if work.target.untyped != Untyped::Keep {
-        // Children first, so that what makes its parent impossible is seen in time.
+        // Children first, so that what makes their parent impossible is found in time.
         let mut order = Vec::new();
         work.each(|_, id| {
             order.push(id);
@@ -22,7 +22,7 @@ pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
             branches(work, id);
         }
     }
-    // Arguments are an object by now: what no object fits, nothing does.
+    // Arguments are an object by now: if no object matches, nothing does.
     let root = work.graph.root;
     if !combine::admits_object(work, root) {
         return Err(Quarantine::Impossible {
@@ -33,19 +33,19 @@ pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
 }
 
 impl Work<'_> {
-    /// Whether nothing fits a subschema, or what it refers to.
+    /// Whether a subschema, or the one it refers to, is unsatisfiable.
     pub(super) fn is_never(&self, id: Id) -> bool {
         self.node(self.graph.follow(id)).types == Types::NONE
     }
 
-    /// Lets nothing fit a node. Whatever it held is gone: no other pass is to see it.
+    /// Makes a node unsatisfiable and clears its content, so that no other pass sees it.
     pub(super) fn forbid(&mut self, id: Id) {
         let at = self.node(id).at;
         *self.node_mut(id) = Node::new(at, Types::NONE);
     }
 }
 
-/// A property that nothing fits may not be given: it is left out.
+/// An unsatisfiable property may not be given: it is omitted.
 fn properties(work: &mut Work<'_>, id: Id) {
     let node = work.node(id);
     let gone: HashSet<String> = node
@@ -86,7 +86,7 @@ fn properties(work: &mut Work<'_>, id: Id) {
     }
 }
 
-/// A branch that nothing fits is no branch.
+/// An unsatisfiable branch is dropped.
 fn branches(work: &mut Work<'_>, id: Id) {
     for key in ["anyOf", "oneOf"] {
         let all = work.node(id).many(key).to_vec();

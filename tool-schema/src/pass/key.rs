@@ -1,4 +1,4 @@
-//! Property keys the target refuses get a new name; the arguments get the old one back.
+//! Renames property keys the target rejects; the arguments get the original keys back.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,7 +21,7 @@ pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
     }
     let aliases = aliases(&rule, taken, &refused);
     let root = work.graph.root;
-    // Rules that speak of keys from elsewhere would speak of the old ones.
+    // Rules that refer to keys from elsewhere would refer to the original ones.
     for key in [
         "not",
         "if",
@@ -46,7 +46,7 @@ pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
     })
 }
 
-/// All keys of the schema, and those the rule refuses, in order of appearance.
+/// All keys of the schema, and those the rule rejects, in order of appearance.
 fn keys(work: &mut Work<'_>, rule: &KeyRule) -> Result<(HashSet<String>, Vec<String>), Quarantine> {
     let (mut taken, mut refused) = (HashSet::new(), Vec::new());
     let root = work.graph.root;
@@ -69,7 +69,7 @@ fn legal(rule: &KeyRule, key: &str) -> bool {
         && key.len() <= rule.max
 }
 
-/// One alias a key for the whole schema, so that equal keys stay equal.
+/// One alias per key for the whole schema, so that equal keys stay equal.
 fn aliases(
     rule: &KeyRule,
     mut taken: HashSet<String>,

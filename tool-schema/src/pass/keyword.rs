@@ -1,4 +1,4 @@
-//! Everything else: keywords the target does not take, in words where they rule.
+//! The remaining keywords the target does not support: rules are described in words.
 
 use serde_json::{Map, Value};
 
@@ -33,7 +33,7 @@ pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
     })
 }
 
-/// Whether the target takes `key` of this node as it is.
+/// Whether the target supports `key` of this node unchanged.
 pub(super) fn taken(work: &Work<'_>, id: Id, key: &str) -> bool {
     let target = work.target;
     let accepted = if id == work.graph.root {
@@ -57,7 +57,7 @@ pub(super) fn taken(work: &Work<'_>, id: Id, key: &str) -> bool {
         }
 }
 
-/// Puts a rule the target does not take into words, or drops it.
+/// Describes a rule that the target does not support in words, or drops it.
 pub(super) fn put_into_words(work: &mut Work<'_>, id: Id, key: &'static str) {
     let node = work.node(id);
     let at = node.at;
@@ -108,15 +108,15 @@ pub(super) fn put_into_words(work: &mut Work<'_>, id: Id, key: &'static str) {
     }
 }
 
-/// Puts the notes that show values into words: the node's values change their form.
+/// Describes the annotations that show values in words: the node's values change their form.
 pub(super) fn retire_notes(work: &mut Work<'_>, id: Id) {
     for key in ["default", "examples"] {
         put_into_words(work, id, key);
     }
 }
 
-/// The one way for rules to leave a node whose values get another form: those that the new form
-/// does not say go into words, and are losses.
+/// Removes the rules of a node whose values get another form, and is the only way to do so: rules that the new form
+/// does not imply are described in words, and are losses.
 pub(super) fn retire_rules(work: &mut Work<'_>, id: Id, said: impl Fn(&str) -> bool) {
     let rules: Vec<&'static str> = work.node(id).rules().collect();
     for key in rules {
@@ -147,11 +147,11 @@ fn condition(work: &Work<'_>, node: &Node) -> Value {
     Value::Object(map)
 }
 
-/// Every provider wants to see what a tool takes, even if that is nothing.
+/// Every provider requires the parameters of a tool, even if there are none.
 fn root(work: &mut Work<'_>, id: Id) {
     let node = work.node(id);
     if work.target.omits_empty_root && node.properties().is_empty() {
-        // The schema will be left out, and its rules with it.
+        // The schema will be omitted, and its rules with it.
         let at = node.at;
         let rules = node
             .keys
@@ -178,7 +178,7 @@ fn root(work: &mut Work<'_>, id: Id) {
     }
 }
 
-/// Where nothing may stand beside an `anyOf`, its words go into the branches.
+/// Where nothing is allowed beside an `anyOf`, its description goes into the branches.
 fn words_into_branches(work: &mut Work<'_>, id: Id) {
     rules_into_words(work, id, "anyOf");
     let at = work.node(id).at;
@@ -227,7 +227,7 @@ fn words_into_branches(work: &mut Work<'_>, id: Id) {
     }
 }
 
-/// Rules that may not stand beside `kept`.
+/// Describes rules that are not allowed beside `kept`.
 fn rules_into_words(work: &mut Work<'_>, id: Id, kept: &str) {
     let rules: Vec<&'static str> = work.node(id).rules().filter(|key| *key != kept).collect();
     for key in rules {
@@ -235,7 +235,7 @@ fn rules_into_words(work: &mut Work<'_>, id: Id, kept: &str) {
     }
 }
 
-/// Where nothing may stand beside a `$ref`, its words go around it.
+/// Where nothing is allowed beside a `$ref`, its description is wrapped around it.
 fn words_beside_reference(work: &mut Work<'_>, id: Id) {
     if work.node(id).reference.is_some() && work.target.ref_siblings == RefSiblings::Notes {
         rules_into_words(work, id, "$ref");
@@ -272,7 +272,7 @@ fn words_beside_reference(work: &mut Work<'_>, id: Id) {
     }
 }
 
-/// Whether a simple regular-expression engine understands the pattern.
+/// Whether a simple regular-expression engine supports the pattern.
 fn is_plain(pattern: &str) -> bool {
     let mut chars = pattern.chars().peekable();
     while let Some(c) = chars.next() {

@@ -1,4 +1,4 @@
-//! Objects with keys of their own choosing, and the closing of those without.
+//! Objects with arbitrary keys, and the closing of those without.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use crate::{
     restore::{Undo, fits},
 };
 
-/// What an object says of keys it does not list.
+/// An object's rule for keys it does not list.
 #[derive(Clone, Copy, PartialEq)]
 enum Rest {
     Unsaid,
@@ -60,7 +60,7 @@ fn rest(work: &Work<'_>, id: Id) -> Rest {
     }
 }
 
-/// What other passes could not say any more once they have rewritten it.
+/// Removes what other passes could no longer express once they have rewritten it.
 pub(super) fn shed(work: &mut Work<'_>, id: Id) {
     if work.node(id).has("patternProperties") && !work.target.accepts("patternProperties") {
         patterns(work, id);
@@ -82,7 +82,7 @@ pub(super) fn shed(work: &mut Work<'_>, id: Id) {
         && !keyword::taken(work, id, "propertyNames")
     {
         if is_map && entries {
-            // Keys are strings even if the schema does not say it.
+            // Keys are strings even if the schema does not declare it.
             let mut strings = work.node(rule).clone();
             strings.types = strings.types.and(Types::STRING);
             let strings = work.graph.add(strings);
@@ -93,7 +93,7 @@ pub(super) fn shed(work: &mut Work<'_>, id: Id) {
     }
 }
 
-/// Patterns that leave no other keys are a map of any of their values.
+/// Patterns that leave no other keys become a map of any of their values.
 fn patterns(work: &mut Work<'_>, id: Id) {
     let node = work.node(id);
     let pairs = node.named("patternProperties").to_vec();
@@ -130,7 +130,7 @@ fn patterns(work: &mut Work<'_>, id: Id) {
         .set("additionalProperties", Part::One(any));
 }
 
-/// A rule for keys; one that every key keeps says nothing.
+/// A rule for keys; one that every key satisfies has no effect.
 fn names(work: &mut Work<'_>, id: Id) {
     let node = work.node(id);
     let at = node.at;
@@ -234,7 +234,7 @@ fn entries_or_close(work: &mut Work<'_>, id: Id, rest: Rest) -> Result<(), Quara
     Ok(())
 }
 
-/// A map becomes a list of its entries.
+/// Turns a map into a list of its entries.
 fn into_entries(work: &mut Work<'_>, id: Id, values: Id) -> Result<(), Quarantine> {
     let at = work.node(id).at;
     let mut key = work.graph.add(Node::new(at, Types::STRING));
@@ -253,7 +253,7 @@ fn into_entries(work: &mut Work<'_>, id: Id, values: Id) -> Result<(), Quarantin
     let at_least = node.json("minProperties").and_then(Value::as_u64);
     let at_most = node.json("maxProperties").cloned();
     let nulls = node.types.and(Types::NULL);
-    // A key given twice counts once.
+    // A key that occurs twice counts once.
     if at_least.is_some_and(|count| count > 1) {
         node.take("minProperties");
         work.report.lossy(at, "minProperties", Action::Weakened);

@@ -1,4 +1,4 @@
-//! Null and lists of types, in the target's spelling.
+//! Null and lists of types, in the target's form.
 
 use std::collections::HashMap;
 
@@ -54,7 +54,7 @@ fn list_is_legal(work: &Work<'_>, types: Types) -> bool {
         }
 }
 
-/// A property that may be left out and defaults to null need not say null.
+/// An optional property that defaults to null need not declare null.
 fn spare(work: &mut Work<'_>, id: Id) {
     let optional: Vec<(String, Id)> = work.node(id).optional().cloned().collect();
     let mut spared = Vec::new();
@@ -95,7 +95,7 @@ fn spare(work: &mut Work<'_>, id: Id) {
     ));
 }
 
-/// Null is taken out, and is missed.
+/// Removes null, which is a loss.
 fn forbid(work: &mut Work<'_>, id: Id) {
     let node = work.node(id);
     if node.types == Types::ANY || node.types == Types::NULL || !node.types.holds(Types::NULL) {
@@ -109,7 +109,7 @@ fn forbid(work: &mut Work<'_>, id: Id) {
     }
 }
 
-/// A branch of null becomes a word in another branch.
+/// Replaces a branch of null by a keyword in another branch.
 fn absorb(work: &mut Work<'_>, id: Id) {
     let branches = work.node(id).many("anyOf").to_vec();
     let is_null = |work: &Work<'_>, branch: Id| {
@@ -120,7 +120,7 @@ fn absorb(work: &mut Work<'_>, id: Id) {
         .copied()
         .filter(|branch| !is_null(work, *branch))
         .collect();
-    // A union in a union has no type to put the word beside.
+    // A union in a union has no type to put the keyword beside.
     let plain = rest
         .iter()
         .copied()
@@ -156,7 +156,7 @@ fn absorb(work: &mut Work<'_>, id: Id) {
     work.report.lossless(at, "anyOf", Action::Rewritten);
 }
 
-/// One branch per type, each with the keywords that speak to it.
+/// One branch per type, each with the keywords that apply to it.
 fn split(work: &mut Work<'_>, id: Id) {
     let node = work.node(id).clone();
     let nulls_are_types = matches!(work.target.nulls, Nulls::Type | Nulls::Sparing);
@@ -219,7 +219,7 @@ fn split(work: &mut Work<'_>, id: Id) {
     }
 }
 
-/// A copy of `id` that null does not fit, if null is one of its types or branches.
+/// A copy of `id` that null does not match, if null is one of its types or branches.
 fn without_null(work: &mut Work<'_>, id: Id) -> Option<Id> {
     let mut copy = work.node(id).clone();
     if copy.types != Types::ANY && copy.types != Types::NULL && copy.types.holds(Types::NULL) {
@@ -279,7 +279,7 @@ fn add_null_type(node: &mut Node) {
 }
 
 impl Work<'_> {
-    /// A node that fits what `id` fits, and null.
+    /// A node that matches what `id` matches, and null.
     pub(super) fn or_null(&mut self, id: Id) -> Id {
         let at = self.node(id).at;
         let plain = {
@@ -305,7 +305,7 @@ impl Work<'_> {
             return self.graph.add(node);
         }
         let mut union = Node::new(at, Types::ANY);
-        // The words belong to the property as a whole.
+        // The annotations belong to the property as a whole.
         for key in ["title", "description", "default"] {
             if let Some(part) = node.take(key) {
                 union.set(key, part);

@@ -1,4 +1,4 @@
-//! References: kept where the target has definitions, written out where not.
+//! References: kept where the target supports definitions, inlined otherwise.
 
 use std::collections::VecDeque;
 
@@ -30,7 +30,7 @@ pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
     }
 }
 
-/// The root is changed in ways a reference to it must not see.
+/// The root is changed in ways that a reference to it must not see.
 fn detach_root(work: &mut Work<'_>) {
     let root = work.node(work.graph.root).clone();
     work.graph.root = work.graph.add(root);
@@ -52,15 +52,14 @@ fn siblings(work: &mut Work<'_>) -> Result<(), Quarantine> {
     })
 }
 
-/// Makes a reference one more member of `allOf`.
+/// Turns a reference into one more member of `allOf`.
 fn join_reference(node: &mut Node) {
     let mut members: Vec<Id> = node.reference.take().into_iter().collect();
     members.extend(node.many("allOf"));
     node.set("allOf", Part::Many(members));
 }
 
-/// Lets every turn of a recursion pass through a property that may be left out.
-/// Whether that was possible.
+/// Makes every cycle of a recursion pass through an optional property. Returns whether that was possible.
 fn loosen(work: &mut Work<'_>) -> bool {
     while let Some(cycle) = find_cycle(&work.graph, Edges::Forced) {
         let Some((id, Some(name))) = cycle.into_iter().find(|(_, property)| property.is_some())
@@ -84,8 +83,8 @@ fn loosen(work: &mut Work<'_>) -> bool {
     true
 }
 
-/// Copies the schema breadth first, each reference replaced by a copy of its
-/// target, until a definition contains itself too often or the copy is large.
+/// Copies the schema breadth first, with each reference replaced by a copy of its target, until a definition contains
+/// itself too often or the copy is too large.
 fn write_out(work: &mut Work<'_>) -> Result<(), Quarantine> {
     if !work
         .graph
@@ -115,7 +114,7 @@ fn write_out(work: &mut Work<'_>) -> Result<(), Quarantine> {
     Ok(())
 }
 
-/// How many nodes each node stands for, references not followed.
+/// The number of nodes in each node's subtree, without following references.
 fn sizes(graph: &Graph) -> Vec<usize> {
     let mut sizes = vec![0; graph.len()];
     // A node is read before its children; only the root was copied last.
@@ -135,7 +134,7 @@ fn size_of(sizes: &[usize], id: Id) -> usize {
     sizes.get(id).copied().unwrap_or(1)
 }
 
-/// A definition entered on the way to a node.
+/// A definition entered on the path to a node.
 struct Entered {
     definition: Id,
     outer: Option<usize>,
@@ -144,13 +143,13 @@ struct Entered {
 
 struct Copier {
     chains: Vec<Entered>,
-    /// Nodes to copy: from where, to where, inside which definitions.
+    /// Nodes to copy: the source, the target, and the enclosing definitions.
     queue: VecDeque<(Id, Id, Option<usize>)>,
-    /// Nodes that are, or will be, written.
+    /// The number of nodes that are, or will be, written.
     planned: usize,
-    /// Nodes after which no reference is followed.
+    /// The number of nodes after which no reference is followed.
     most: usize,
-    /// Nodes after which none is that leads on inside a recursion.
+    /// The number of nodes after which no reference inside a recursion is followed.
     most_recursive: usize,
     /// The recursion each node is part of.
     components: Vec<Id>,
@@ -165,8 +164,7 @@ impl Copier {
         to
     }
 
-    /// Takes the step from the node `from` to the definition it refers to, unless
-    /// that would be once too often or too much.
+    /// Follows the reference from the node `from` to its definition, unless that would exceed a limit.
     fn enter(
         &mut self,
         from: Id,
@@ -197,7 +195,7 @@ impl Copier {
         Some(self.chains.len() - 1)
     }
 
-    /// How often `definition` is entered already.
+    /// The number of times `definition` was already entered.
     fn times(&self, chain: Option<usize>, definition: Id) -> usize {
         let links =
             std::iter::successors(chain.and_then(|chain| self.chains.get(chain)), |entered| {
@@ -212,7 +210,7 @@ impl Copier {
         let (mut from, mut chain) = (from, chain);
         let mut node = work.node(from).clone();
         let at = node.at;
-        // Notes beside a reference outrank its target's.
+        // Annotations beside a reference take precedence over its target's.
         while let Some(target) = node.reference {
             let Some(inside) = self.enter(from, target, chain, work.limits) else {
                 work.report

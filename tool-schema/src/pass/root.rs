@@ -1,4 +1,4 @@
-//! The root: an object, without unions where the target has none there.
+//! The root: an object, without unions where the target allows none there.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,9 +13,9 @@ use crate::{
     restore::Undo,
 };
 
-/// Nodes compared before two subschemas count as different.
+/// The number of nodes compared before two subschemas count as different.
 const MAX_STEPS: usize = 500;
-/// Branches of a union that are looked at.
+/// The maximum number of branches of a union that are processed.
 const MAX_BRANCHES: usize = 64;
 
 pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
@@ -53,8 +53,8 @@ pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
     Ok(())
 }
 
-/// Whether a root is an object that lists its properties, even if there are none, and that the target
-/// accepts as it is.
+/// Whether a root is an object that lists its properties, even if there are none, and that the target accepts
+/// unchanged.
 fn is_plain_object(work: &Work<'_>, root: Id) -> bool {
     let node = work.node(root);
     let rest = node.one("additionalProperties");
@@ -65,7 +65,7 @@ fn is_plain_object(work: &Work<'_>, root: Id) -> bool {
         && !["anyOf", "oneOf", "enum", "const"].into_iter().any(refused)
 }
 
-/// Arguments are objects: anything else goes into a property of its own.
+/// Arguments are objects: anything else is wrapped in a property.
 fn wrap(work: &mut Work<'_>) {
     let inner = work.graph.root;
     let at = work.node(inner).at;
@@ -83,8 +83,8 @@ fn impossible(work: &Work<'_>, id: Id) -> Quarantine {
     }
 }
 
-/// Makes one object of a union of objects: all their properties, required only
-/// what all require, and the rest in words.
+/// Merges a union of objects into one object: all their properties, required only if all branches require them, and the
+/// remaining rules in words.
 pub(super) fn melt(work: &mut Work<'_>, id: Id, key: &'static str) -> Result<(), Quarantine> {
     let at = work.node(id).at;
     keyword::put_into_words(work, id, "unevaluatedProperties");
@@ -154,7 +154,7 @@ pub(super) fn melt(work: &mut Work<'_>, id: Id, key: &'static str) -> Result<(),
     Ok(())
 }
 
-/// The branches narrowed by `base`, unions in them resolved, without those no object fits.
+/// The branches constrained by `base`, with unions in them resolved, without those no object matches.
 fn variants(work: &mut Work<'_>, base: Id, branches: Vec<Id>) -> Result<Vec<Id>, Quarantine> {
     let mut open: std::collections::VecDeque<Id> = branches.into();
     let mut done = Vec::new();
@@ -232,7 +232,7 @@ fn either(work: &mut Work<'_>, choices: &[Id]) -> Id {
     work.graph.add(node)
 }
 
-/// Whether two nodes say the same, as far as some steps tell.
+/// Whether two nodes are equivalent, as far as a number of steps shows.
 pub(super) fn alike(work: &Work<'_>, a: Id, b: Id, steps: &mut usize) -> bool {
     if a == b {
         return true;
@@ -268,7 +268,7 @@ pub(super) fn alike(work: &Work<'_>, a: Id, b: Id, steps: &mut usize) -> bool {
         })
 }
 
-/// What the union asked for, if each branch asked for something.
+/// A description of the union's requirement, if each branch required something.
 fn sentence(work: &Work<'_>, key: &str, variants: &[Id], common: &[String]) -> Option<String> {
     let mut sets = Vec::new();
     for variant in variants.iter().take(20) {

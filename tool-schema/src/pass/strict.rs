@@ -1,5 +1,4 @@
-//! `required`: of described properties only, and of all of them where the target
-//! writes an optional property as one that may be null.
+//! `required`: only described properties, and all of them where the target writes an optional property as nullable.
 
 use serde_json::Value;
 
@@ -22,7 +21,7 @@ pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
     })
 }
 
-/// Describes required properties that are not, or forgets them where none may be.
+/// Describes required properties that are not described, or drops them where none are allowed.
 fn known(work: &mut Work<'_>, id: Id) {
     let node = work.node(id);
     let described = node.property_map();
@@ -53,7 +52,7 @@ fn known(work: &mut Work<'_>, id: Id) {
     work.report.lossless(at, "required", Action::Rewritten);
 }
 
-/// Requires everything; what was optional may be null.
+/// Requires every property; optional ones become nullable.
 fn all(work: &mut Work<'_>, id: Id) {
     let node = work.node(id).clone();
     let mut properties = node.properties().to_vec();
@@ -67,7 +66,7 @@ fn all(work: &mut Work<'_>, id: Id) {
         let target = work.graph.follow(*child);
         let at = work.node(*child).at;
         if fits(&work.graph, *child, &Value::Null) {
-            // Null means null here, so only a default can stand for an absent key.
+            // Null means null here, so only a default can represent an absent key.
             let default = work
                 .node(*child)
                 .json("default")

@@ -1,4 +1,4 @@
-//! Subschemas without a type, for targets that want one everywhere.
+//! Subschemas without a type, for targets that require one everywhere.
 
 use std::collections::HashSet;
 
@@ -18,7 +18,7 @@ pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
     // Another pass handles open objects.
     let mut spared = HashSet::new();
     work.each(|work, id| {
-        // A node of their own: what is merged may have it as a property as well.
+        // Separate nodes: a merged node may also use it as a property.
         let rest = work.node(id).one("additionalProperties");
         if let Some(rest) = rest.filter(|rest| work.node(*rest).is_open()) {
             let own = work.graph.add(work.node(rest).clone());
@@ -60,8 +60,7 @@ pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
     })
 }
 
-/// Makes `id` a string that holds JSON.
-/// Rules that are not `said` by that become words.
+/// Makes `id` a string that contains JSON. Rules not implied by `said` are described in words.
 pub(super) fn as_text(work: &mut Work<'_>, id: Id, words: &str, said: impl Fn(&str) -> bool) {
     super::keyword::retire_notes(work, id);
     super::keyword::retire_rules(work, id, said);
@@ -76,7 +75,7 @@ pub(super) fn as_text(work: &mut Work<'_>, id: Id, words: &str, said: impl Fn(&s
 }
 
 impl Work<'_> {
-    /// A new node that anything fits, in the form the target takes.
+    /// A new node that anything matches, in the target's form.
     pub(super) fn open_node(&mut self, at: usize) -> Id {
         let id = self.graph.add(Node::new(at, Types::ANY));
         match self.target.untyped {

@@ -1,11 +1,10 @@
-//! What a compiled schema no longer says the way the original did.
+//! The differences between a schema and its compiled form.
 
 use std::fmt;
 
 /// One difference between a schema and its compiled form.
 ///
-/// Every difference is listed, harmless ones included; [`Loss::lossy`] distinguishes
-/// them.
+/// Every difference is listed, including harmless ones; [`Loss::lossy`] distinguishes them.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Loss {
@@ -13,24 +12,23 @@ pub struct Loss {
     pub pointer: String,
     /// The keyword that changed.
     pub keyword: String,
-    /// What became of it.
+    /// The change.
     pub action: Action,
-    /// Whether the set of possible calls changed: the compiled schema lets
-    /// through arguments that the original refuses, or cannot express
-    /// arguments that the original describes.
+    /// Whether the set of possible calls changed: the compiled schema accepts arguments that the original rejects, or
+    /// cannot express arguments that the original describes.
     ///
-    /// An object that lists its properties and is silent about others counts
-    /// as describing just those: closing it is listed, and not lossy.
+    /// An object that lists its properties and does not mention others counts as describing just those: closing it is
+    /// listed, and not lossy.
     pub lossy: bool,
 }
 
-/// What became of a keyword.
+/// The change of a keyword.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum Action {
-    /// Left out.
+    /// Omitted.
     Dropped,
-    /// Left out as a keyword and put into the description in words.
+    /// Omitted as a keyword and described in words.
     Described,
     /// Replaced by something that accepts more.
     Weakened,

@@ -1,31 +1,31 @@
-//! Why a provider is not asked to enforce a schema.
+//! The reasons why a provider is not asked to enforce a schema.
 
 use std::fmt;
 
 use crate::{Loss, Quarantine};
 
-/// One reason why a tool is not strict although its target can be.
+/// One reason why a tool is not strict although its target supports that.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum NotStrict {
-    /// The strict dialect cannot say a part of the original.
+    /// The strict dialect cannot express a part of the original.
     Loss(Loss),
-    /// The tool alone has more of something than the provider enforces.
+    /// The tool alone exceeds a limit of the provider.
     TooMuch {
-        /// What is counted, in words.
+        /// The counted quantity, in words.
         of: &'static str,
-        /// How much the tool has.
+        /// The tool's count.
         used: usize,
-        /// How much the provider takes.
+        /// The provider's limit.
         limit: usize,
     },
-    /// The tools of the request have, together, more than the provider enforces.
+    /// The tools of the request together exceed a limit of the provider.
     RequestFull {
-        /// What is counted, in words.
+        /// The counted quantity, in words.
         of: &'static str,
-        /// How much the strict tools of the request would have with this one.
+        /// The count of the request's strict tools including this one.
         used: usize,
-        /// How much the provider takes.
+        /// The provider's limit.
         limit: usize,
     },
     /// The strict dialect has no schema for the tool.

@@ -1,8 +1,8 @@
-//! Rules in words a model understands.
+//! Rules described in words for a model.
 
 use serde_json::Value;
 
-/// What a rule asks for, as a short sentence; `None` if it goes without saying.
+/// The requirement of a rule, as a short sentence; `None` if it is obvious.
 pub(crate) fn rule(keyword: &str, value: &Value) -> Option<String> {
     // JavaScript's safe integers: generators add these bounds by default.
     const SAFE: f64 = 9_007_199_254_740_991.0;
@@ -11,7 +11,7 @@ pub(crate) fn rule(keyword: &str, value: &Value) -> Option<String> {
     let keys = |n: &Value| if *n == 1 { "key" } else { "keys" };
     Some(match keyword {
         "minimum" | "maximum" if value.as_f64().is_some_and(|n| n.abs() >= SAFE) => return None,
-        // `required` already says that the key is optional.
+        // `required` already shows that the key is optional.
         "default" if value.is_null() => return None,
         "minimum" => format!("At least {value}."),
         "maximum" => format!("At most {value}."),
@@ -44,7 +44,7 @@ pub(crate) fn rule(keyword: &str, value: &Value) -> Option<String> {
     })
 }
 
-/// What a rule that holds a schema asks for. The schema is spelt out if it is short.
+/// The requirement of a rule that contains a schema. The schema is spelled out if it is short.
 pub(crate) fn schema_rule(keyword: &str, schema: &Value) -> Option<String> {
     let text = schema.to_string();
     if text.len() > 400 {
@@ -75,7 +75,7 @@ fn dependent_required(value: &Value) -> Option<String> {
     Some(sentences.join(" "))
 }
 
-/// Keys, each as code.
+/// Keys, each formatted as code.
 fn names(value: &Value) -> Option<String> {
     let names = value.as_array()?.iter().filter_map(Value::as_str);
     Some(list(names.map(|name| format!("`{name}`"))))

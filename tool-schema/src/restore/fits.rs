@@ -1,5 +1,5 @@
-//! Whether a value fits a node. Regular expressions and formats are taken on
-//! trust, so the answer may be a false yes, never a false no.
+//! Whether a value matches a node. Regular expressions and formats are taken on trust, so there may be false positives,
+//! never false negatives.
 
 use serde_json::Value;
 
@@ -8,16 +8,16 @@ use crate::{
     graph::{Graph, Id, Node, equal::same},
 };
 
-/// Steps after which everything fits.
+/// The number of steps after which everything matches.
 const MAX_STEPS: usize = 100_000;
 const MAX_DEPTH: usize = 256;
 
-/// Whether `value` may fit the node `id`.
+/// Whether `value` may match the node `id`.
 pub(crate) fn fits(graph: &Graph, id: Id, value: &Value) -> bool {
     Checker { graph, steps: 0 }.fits(id, value, 0)
 }
 
-/// The rules of a node that [`fits`] takes on trust: a yes may be false because of them.
+/// The rules of a node that [`fits`] takes on trust: they may cause a false positive.
 pub(crate) fn on_trust(graph: &Graph, id: Id) -> Vec<&'static str> {
     let mut checker = Checker { graph, steps: 0 };
     let node = graph.node(id);
@@ -30,7 +30,7 @@ pub(crate) fn on_trust(graph: &Graph, id: Id) -> Vec<&'static str> {
         .collect()
 }
 
-/// Rules that are not checked, or not to the end.
+/// Rules that are not checked, or not completely.
 const UNCERTAIN: &[&str] = &[
     "pattern",
     "format",
@@ -119,7 +119,7 @@ impl Checker<'_> {
             .is_none_or(|branch| self.fits(branch, value, depth + 1))
     }
 
-    /// Whether a yes for the node is never false.
+    /// Whether a match with the node is never a false positive.
     fn is_certain(&mut self, id: Id, depth: usize) -> bool {
         self.steps += 1;
         let node = self.graph.node(id);

@@ -1,8 +1,8 @@
-//! The choices a target's table is made of.
+//! The settings in a target's table.
 
 use crate::name::Alphabet;
 
-/// What a property key may look like.
+/// The rule for valid property keys.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct KeyRule {
@@ -13,8 +13,7 @@ pub struct KeyRule {
 }
 
 impl KeyRule {
-    /// Keys of at most `max` characters (never fewer than 16), the first of
-    /// `first`, the others of `rest`.
+    /// Keys of at most `max` characters (never fewer than 16), the first from `first`, the others from `rest`.
     pub const fn new(first: Alphabet, rest: Alphabet, max: usize, scope: KeyScope) -> Self {
         Self {
             first,
@@ -25,13 +24,13 @@ impl KeyRule {
     }
 }
 
-/// Which property keys a rule binds.
+/// The property keys a rule applies to.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum KeyScope {
-    /// Those of the root.
+    /// The root's keys.
     Root,
-    /// All.
+    /// All keys.
     Everywhere,
 }
 
@@ -51,13 +50,13 @@ pub enum Patterns {
 pub enum Recursion {
     /// Any.
     Any,
-    /// Only where each turn passes through a property that may be left out.
+    /// Only if each cycle passes through an optional property.
     Optional,
-    /// None: recursive definitions are written out to a bounded depth.
+    /// None: recursive definitions are inlined to a bounded depth.
     None,
 }
 
-/// What may stand beside a `$ref`.
+/// What is allowed beside a `$ref`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum RefSiblings {
@@ -69,13 +68,13 @@ pub enum RefSiblings {
     None,
 }
 
-/// What may stand beside an `anyOf`.
+/// What is allowed beside an `anyOf`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Unions {
     /// Anything.
     Free,
-    /// A description; all else moves into the branches.
+    /// A description; everything else moves into the branches.
     Described,
     /// Nothing.
     Alone,
@@ -91,8 +90,7 @@ pub enum Enums {
     Scalars,
     /// Strings, numbers and null.
     StringsAndNumbers,
-    /// Strings that are not empty; other values are written as strings and
-    /// turned back in the arguments.
+    /// Non-empty strings; other values are written as strings and restored in the arguments.
     Strings,
 }
 
@@ -108,33 +106,33 @@ pub enum TypeLists {
     None,
 }
 
-/// How null is admitted.
+/// How null is expressed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Nulls {
     /// As a type.
     Type,
-    /// As a type, but a property that defaults to null is left out instead.
+    /// As a type, but a property that defaults to null is omitted instead.
     Sparing,
-    /// By `nullable: true`.
+    /// With `nullable: true`.
     Keyword,
-    /// Not at all: such a property is left out instead.
+    /// Not at all: such a property is omitted instead.
     Never,
 }
 
-/// What becomes of a subschema without a type.
+/// The handling of a subschema without a type.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Untyped {
     /// It stays.
     Keep,
-    /// It becomes a string that holds JSON, and the arguments are parsed.
+    /// It becomes a string that contains JSON, and the arguments are parsed.
     Text,
     /// It stays, and is a loss.
     Refuse,
 }
 
-/// What becomes of an object with keys of its own choosing.
+/// The handling of an object with arbitrary keys.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum OpenObjects {
@@ -142,45 +140,44 @@ pub enum OpenObjects {
     Keep,
     /// It becomes a list of keys and values, and the arguments become a map again.
     Entries,
-    /// The keyword is left out.
+    /// The keyword is omitted.
     Drop,
     /// It is closed, which is a loss unless its properties were listed.
     Close,
-    /// A map becomes a list of keys and values, an object without listed properties becomes JSON
-    /// text, and every other object is closed.
+    /// A map becomes a list of keys and values, an object without listed properties becomes JSON text, and every other
+    /// object is closed.
     EntriesOrClose,
 }
 
-/// How a property that may be left out is written.
+/// How an optional property is written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Optional {
-    /// By leaving it out of `required`.
+    /// Omitted from `required`.
     Omit,
-    /// As required and nullable; nulls the original forbids are taken out of the
-    /// arguments.
+    /// Required and nullable; nulls that the original forbids are removed from the arguments.
     Null,
 }
 
-/// CompileLimits within which a provider enforces a schema. Zero means none.
+/// Limits within which a provider enforces a schema. Zero means none.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct StrictLimits {
-    /// Properties of all objects of a tool.
+    /// The number of properties of all objects of a tool.
     pub properties: usize,
-    /// Levels of objects and arrays of a tool.
+    /// The nesting depth of objects and arrays of a tool.
     pub depth: usize,
-    /// Values of all enums of a tool.
+    /// The number of values of all enums of a tool.
     pub enum_values: usize,
-    /// Characters of all property names and enum values of a tool.
+    /// The number of characters of all property names and enum values of a tool.
     pub text: usize,
-    /// Characters of one enum of more than 250 strings.
+    /// The number of characters of one enum of more than 250 strings.
     pub large_enum_text: usize,
-    /// Strict tools of a request.
+    /// The number of strict tools of a request.
     pub tools: usize,
-    /// Optional properties of all strict tools of a request.
+    /// The number of optional properties of all strict tools of a request.
     pub optional: usize,
-    /// Subschemas with more than one type of all strict tools of a request.
+    /// The number of subschemas with more than one type of all strict tools of a request.
     pub unions: usize,
 }
 

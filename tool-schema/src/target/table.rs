@@ -1,7 +1,7 @@
-//! The providers we know.
+//! The known providers.
 //!
-//! Sources: the providers' public documentation on function calling and
-//! structured outputs, and what their servers were reported to refuse.
+//! Sources: the providers' public documentation on function calling and structured outputs, and reports of what their
+//! servers reject.
 
 use super::{
     Enums, KeyRule, KeyScope, Nulls, OpenObjects, Optional, Patterns, Recursion, RefSiblings,
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{NameRule, name::Alphabet};
 
-/// All JSON Schema keywords but those refused at the root of a function's parameters.
+/// All JSON Schema keywords except those rejected at the root of a function's parameters.
 const PLAIN_ROOT: &[&str] = &[
     "type",
     "title",
@@ -32,7 +32,7 @@ const PLAIN_ROOT: &[&str] = &[
     "$defs",
 ];
 
-/// The same where `not` is let through as well.
+/// The same, where `not` is accepted as well.
 const ANTHROPIC_ROOT: &[&str] = &[
     "type",
     "title",
@@ -200,7 +200,7 @@ impl Target {
             KeyScope::Root,
         ));
 
-    /// Gemini function declarations by `parametersJsonSchema`.
+    /// Gemini function declarations with `parametersJsonSchema`.
     pub const GEMINI: Self = Self::json_schema("gemini")
         .with_tool_names(NameRule::GEMINI)
         .with_max_tools(512)
@@ -229,7 +229,7 @@ impl Target {
         .with_enums(Enums::StringsAndNumbers)
         .with_known_required();
 
-    /// Gemini function declarations by `parameters`, a subset of OpenAPI 3.0.
+    /// Gemini function declarations with `parameters`, a subset of OpenAPI 3.0.
     pub const GEMINI_OPENAPI: Self = Self::json_schema("gemini-openapi")
         .with_tool_names(NameRule::GEMINI)
         .with_max_tools(512)
@@ -282,11 +282,11 @@ impl Target {
             KeyScope::Everywhere,
         ));
 
-    /// OpenAI replies by a JSON schema, not enforced.
+    /// OpenAI replies in a JSON schema, not enforced.
     const OPENAI_PLAIN_OUTPUT: Self = Self::OPENAI.with_name("openai-plain-output").with_output();
 
-    /// OpenAI replies by a JSON schema with `strict: true`. Maps are written as lists of keys and
-    /// values, and values of any type as JSON text.
+    /// OpenAI replies in a JSON schema with `strict: true`. Maps are written as lists of keys and values, and values of
+    /// any type as JSON text.
     pub const OPENAI_OUTPUT: Self = Self {
         strict: match Self::OPENAI_STRICT.strict {
             Some((limits, _)) => Some((limits, &Self::OPENAI_PLAIN_OUTPUT)),
@@ -299,12 +299,12 @@ impl Target {
             .with_output()
     };
 
-    /// Anthropic replies by a tool that the model has to call, not enforced.
+    /// Anthropic replies through a tool that the model has to call, not enforced.
     const ANTHROPIC_PLAIN_OUTPUT: Self = Self::ANTHROPIC
         .with_name("anthropic-plain-output")
         .with_output();
 
-    /// Anthropic replies by an output format, which is always enforced.
+    /// Anthropic replies with an output format, which is always enforced.
     pub const ANTHROPIC_OUTPUT: Self = Self {
         strict: match Self::ANTHROPIC_STRICT.strict {
             Some((limits, _)) => Some((limits, &Self::ANTHROPIC_PLAIN_OUTPUT)),
@@ -317,10 +317,10 @@ impl Target {
             .with_output()
     };
 
-    /// Gemini replies by `responseJsonSchema`.
+    /// Gemini replies with `responseJsonSchema`.
     pub const GEMINI_OUTPUT: Self = Self::GEMINI.with_name("gemini-output").with_output();
 
-    /// Gemini replies by `responseSchema`, a subset of OpenAPI 3.0.
+    /// Gemini replies with `responseSchema`, a subset of OpenAPI 3.0.
     pub const GEMINI_OPENAPI_OUTPUT: Self = Self::GEMINI_OPENAPI
         .with_name("gemini-openapi-output")
         .with_output();
@@ -369,8 +369,8 @@ impl Target {
         .with_items_needed()
         .with_known_required();
 
-    /// Bedrock's Converse, whichever model answers. Amazon's own models take
-    /// nothing but `type`, `properties` and `required` at the root.
+    /// Bedrock's Converse, for any model. Amazon's own models accept only `type`, `properties` and `required` at the
+    /// root.
     pub const BEDROCK: Self = Self::json_schema("bedrock")
         .with_root_keywords(&["type", "properties", "required"])
         .with_keys(KeyRule::new(
@@ -392,7 +392,7 @@ impl Target {
     /// xAI functions.
     pub const XAI: Self = Self::OPENAI.with_name("xai");
 
-    /// Ollama tools. What its types do not name never reaches the model.
+    /// Ollama tools. Keywords that its types do not have never reach the model.
     pub const OLLAMA: Self = Self::json_schema("ollama")
         .with_keywords(&[
             "type",
@@ -407,7 +407,7 @@ impl Target {
         .with_untyped(Untyped::Text)
         .with_open_objects(OpenObjects::Drop);
 
-    /// All of them, in the order of their constants.
+    /// All targets for tools, in the order of their constants.
     pub const ALL: &'static [Self] = &[
         Self::OPENAI,
         Self::OPENAI_STRICT,
@@ -424,7 +424,7 @@ impl Target {
         Self::OLLAMA,
     ];
 
-    /// Those for replies, in the order of their constants.
+    /// All targets for replies, in the order of their constants.
     pub const OUTPUTS: &'static [Self] = &[
         Self::OPENAI_OUTPUT,
         Self::ANTHROPIC_OUTPUT,

@@ -68,7 +68,7 @@ fn progress_does_not_ring_and_an_answered_request_is_never_due() {
     assert_eq!((wakers.len(), next), (1, None));
     assert!(table.take_due(slow) && !table.take_due(slow));
     assert!(!table.take_due(answered));
-    // One that is put off is due again later.
+    // An extended request is due again later.
     table.extend(slow, Duration::from_secs(1));
     assert_eq!(table.sweep(ZERO).1, Some(Duration::from_secs(1)));
     table.sweep(Duration::from_secs(1));
@@ -98,8 +98,8 @@ fn steps() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    /// Each request rings once, not before it is due and no later than the next look after;
-    /// between two looks reported, none becomes due.
+    /// Each request rings once, not before it is due and no later than the first check after that; between two reported
+    /// checks, none becomes due.
     #[test]
     fn every_request_rings_when_it_is_due(dues in prop::collection::vec(0u64..50, 0..LIMIT)) {
         let mut table: Pending<u32> = Pending::new(LIMIT);
@@ -120,7 +120,7 @@ proptest! {
             });
             let soonest = open.iter().map(|(_, due)| Duration::from_secs(*due)).min();
             prop_assert_eq!(next, soonest);
-            // It is over: it must not ring again.
+            // It has ended: it must not ring again.
             for id in 1..=table.last {
                 if !open.iter().any(|(other, _)| *other == id) {
                     table.abandon(id, None);
@@ -130,9 +130,9 @@ proptest! {
         prop_assert!(open.is_empty());
     }
 
-    /// Pending never leaks: every request leaves the table exactly once, by its one outcome
-    /// or by being abandoned; ids are never used again; nothing is opened after the end; and
-    /// only requests that were open and unanswered are cancelled.
+    /// Pending never leaks: every request leaves the table exactly once, by its one outcome or by being abandoned; ids
+    /// are never reused; nothing is opened after the end; and only requests that were open and unanswered are
+    /// cancelled.
     #[test]
     fn every_request_ends_exactly_once(steps in prop::collection::vec(steps(), 0..80)) {
         let mut table: Pending<u32> = Pending::new(LIMIT);

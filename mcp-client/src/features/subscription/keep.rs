@@ -1,4 +1,4 @@
-//! The task that maintains one subscription: it establishes it, and again when it is lost.
+//! The task that maintains one subscription: it establishes it, and re-establishes it when it is lost.
 
 use std::sync::Arc;
 
@@ -23,8 +23,8 @@ use crate::features::event::ClientEvent;
 /// Called when the server has acknowledged a subscription.
 type OnAcknowledged<'a> = &'a (dyn Fn() + Send + Sync);
 
-/// Keeps a subscription until it ends for good. `established` receives what became of the first
-/// attempt, as soon as that is known.
+/// Maintains a subscription until its final end. `established` receives the outcome of the first attempt as soon as it
+/// is known.
 pub(super) async fn keep(
     client: Client,
     subscriber: Arc<Subscriber>,
@@ -38,7 +38,7 @@ pub(super) async fn keep(
             *acknowledged.lock() = Some(Instant::now());
             match first.lock().take() {
                 Some(established) => drop(established.send(Ok(()))),
-                // What changed between the loss and now was not announced.
+                // Changes between the loss and now were not announced.
                 None => subscriber.tell(ClientEvent::Gap),
             }
         };
@@ -48,7 +48,7 @@ pub(super) async fn keep(
                 call: client.call_name(SubscriptionsListen::NAME),
                 detail: "it ended the subscription without acknowledging it".to_owned(),
             });
-            // Nothing was established: there is nothing to maintain.
+            // No subscription was established: there is nothing to maintain.
             let _ = established.send(Err(error));
             return subscriber.end(None);
         }
@@ -64,7 +64,7 @@ pub(super) async fn keep(
             tracing::debug!(server = %client.name(), %error, ?wait, "a subscription was lost");
             tokio::select! {
                 () = tokio::time::sleep(wait) => continue,
-                // The error that ended the subscription is the better one.
+                // The error that ended the subscription takes precedence.
                 () = client.connection().over() => {}
             }
         }
@@ -86,7 +86,7 @@ fn is_final(error: &CallError) -> bool {
 }
 
 impl Client {
-    /// One attempt, from beginning to end: `Ok` if the server ended it regularly.
+    /// One attempt, from beginning to end: `Ok` if the server ended it normally.
     async fn stay(
         &self,
         subscriber: &Subscriber,

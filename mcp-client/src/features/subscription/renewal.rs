@@ -1,10 +1,10 @@
-//! When a lost subscription is re-established. Pure.
+//! The schedule of re-establishing a lost subscription. Pure.
 
 use std::time::Duration;
 
 /// The first delay; it doubles from there.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
-/// Where the doubling stops.
+/// The maximum delay.
 const MAX_WAIT: Duration = Duration::from_secs(30);
 
 /// The attempts to re-establish one subscription.
@@ -16,7 +16,7 @@ pub(crate) struct Renewal {
 }
 
 impl Renewal {
-    /// Allows `attempts` in a row without success.
+    /// Allows `attempts` consecutive failures.
     pub(crate) fn new(attempts: u32) -> Self {
         Self {
             attempts,
@@ -25,11 +25,11 @@ impl Renewal {
         }
     }
 
-    /// The delay before the next attempt, after one that was acknowledged and `held`, or not
+    /// The delay before the next attempt, after one that was acknowledged and lasted for `held`, or that was not
     /// acknowledged; `None` if there is no further attempt.
     ///
-    /// Only one that held for longer than its delay resets the delays: a server that acknowledges and
-    /// drops is asked less and less often.
+    /// Only an attempt that lasted longer than its delay resets the delays: a server that acknowledges and drops is
+    /// contacted less and less often.
     pub(crate) fn next(&mut self, held: Option<Duration>) -> Option<Duration> {
         match held {
             Some(held) => {
@@ -80,8 +80,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a server does, it ends after that many failures in a row and never before,
-        /// and there is always a wait.
+        /// Whatever a server does, it ends after that many consecutive failures and never before, and there is always a
+        /// delay.
         #[test]
         fn every_row_of_failures_ends(
             attempts in 1u32..12,

@@ -5,7 +5,7 @@ use crate::json::read_error::ReadError;
 use crate::message::id::whole;
 
 impl<'a> Reader<'a> {
-    /// Takes an integer; `60000.0` is one.
+    /// Consumes an integer; `60000.0` counts as one.
     pub(crate) fn integer(&mut self) -> Result<i64, ReadError> {
         let text = self.number("an integer")?;
         text.parse()
@@ -14,7 +14,7 @@ impl<'a> Reader<'a> {
             .ok_or_else(|| ReadError::shape(format!("expected a 64-bit integer, found {text}")))
     }
 
-    /// Takes any number.
+    /// Consumes any number.
     pub(crate) fn float(&mut self) -> Result<f64, ReadError> {
         let text = self.number("a number")?;
         match text.parse() {
@@ -25,7 +25,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes a number and returns its text.
+    /// Consumes a number and returns its text.
     pub(super) fn raw_number(&mut self) -> Result<&'a str, ReadError> {
         let start = self.at;
         self.take(b"-");
@@ -49,14 +49,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes one of these bytes, if it is next.
+    /// Consumes one of these bytes, if it is next.
     fn take(&mut self, any_of: &[u8]) -> bool {
         let there = self.byte().is_some_and(|byte| any_of.contains(&byte));
         self.at += usize::from(there);
         there
     }
 
-    /// Takes digits, at least one.
+    /// Consumes one or more digits.
     fn digits(&mut self) -> Result<(), ReadError> {
         let count = self
             .rest()

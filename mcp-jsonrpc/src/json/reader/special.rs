@@ -5,7 +5,7 @@ pub(super) const BLOCK: usize = 64;
 /// The block size for long strings.
 const LONG: usize = 512;
 
-/// Which bytes of a block are special: the lowest bit is for the first byte.
+/// A bit mask of the special bytes of a block; the lowest bit is the first byte.
 pub(super) fn special_bits(block: &[u8; BLOCK]) -> u64 {
     // The compiler turns this loop into vector instructions …
     let mut weights = [0; BLOCK];
@@ -16,7 +16,7 @@ pub(super) fn special_bits(block: &[u8; BLOCK]) -> u64 {
             0
         };
     }
-    // … and this one adds each eight of their results up to a byte of bits.
+    // … and this one sums each eight of their results into a byte of bits.
     weights
         .as_chunks::<8>()
         .0
@@ -28,13 +28,13 @@ pub(super) fn special_bits(block: &[u8; BLOCK]) -> u64 {
         })
 }
 
-/// How many bytes there are in whole blocks before the first block with a special byte.
+/// The number of bytes in whole blocks before the first block with a special byte.
 pub(super) fn plain_blocks(bytes: &[u8]) -> usize {
     let long = plain_parts::<LONG>(bytes);
     long + plain_parts::<BLOCK>(bytes.get(long..).unwrap_or_default())
 }
 
-/// As [`plain_blocks`], by parts of `SIZE` bytes.
+/// Like [`plain_blocks`], in parts of `SIZE` bytes.
 fn plain_parts<const SIZE: usize>(bytes: &[u8]) -> usize {
     let (parts, _) = bytes.as_chunks::<SIZE>();
     let plain = parts.iter().take_while(|part| is_plain(*part));
@@ -43,7 +43,7 @@ fn plain_parts<const SIZE: usize>(bytes: &[u8]) -> usize {
 
 /// Compiles to few vector instructions.
 fn is_plain(bytes: &[u8]) -> bool {
-    // The quote is one more than the control characters if the second bit is turned round.
+    // With its second bit flipped, the quote is one more than the control characters.
     let least = |turned: u8| {
         bytes
             .iter()
@@ -52,7 +52,7 @@ fn is_plain(bytes: &[u8]) -> bool {
     least(b'"' ^ 0x20) > 0x20 && least(b'\\') > 0
 }
 
-/// How many bytes of a word there are before the first special one: 8 if none is special.
+/// The number of bytes of a word before the first special one: 8 if none is special.
 pub(super) fn plain_word(word: [u8; 8]) -> usize {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     let word = u64::from_le_bytes(word);
@@ -65,7 +65,7 @@ pub(super) fn plain_word(word: [u8; 8]) -> usize {
     found.trailing_zeros() as usize / 8
 }
 
-/// How many bytes there are before the first special one.
+/// The number of bytes before the first special one.
 pub(super) fn plain_run(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|byte| !is_special(**byte)).count()
 }

@@ -6,7 +6,7 @@ use super::Reader;
 use super::special::{BLOCK, plain_blocks, plain_run, plain_word, special_bits};
 use crate::json::read_error::ReadError;
 
-/// A string as it is written, without its quotes.
+/// A string as written, without its quotes.
 #[derive(Clone, Copy)]
 pub(crate) struct RawText<'a> {
     written: &'a str,
@@ -14,7 +14,7 @@ pub(crate) struct RawText<'a> {
 }
 
 impl<'a> RawText<'a> {
-    /// What it says. Fails on half of a surrogate pair, which no Rust string can hold.
+    /// The decoded text. Fails on an unpaired surrogate, which no Rust string can hold.
     pub(crate) fn decode(self) -> Result<Cow<'a, str>, ReadError> {
         if !self.escaped {
             return Ok(Cow::Borrowed(self.written));
@@ -35,7 +35,7 @@ impl<'a> RawText<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Takes a string.
+    /// Consumes a string.
     pub(crate) fn string(&mut self) -> Result<Cow<'a, str>, ReadError> {
         if self.peek() != Some(b'"') {
             return Err(self.mismatch("a string"));
@@ -57,8 +57,8 @@ impl<'a> Reader<'a> {
         Ok(Cow::Owned(out))
     }
 
-    /// Takes a string, which must be next, checking its form without reading it: half of a
-    /// surrogate pair is fine.
+    /// Consumes a string, which must be next, and checks its syntax without decoding it: an unpaired surrogate is
+    /// accepted.
     pub(super) fn raw_string(&mut self) -> Result<RawText<'a>, ReadError> {
         let start = self.at + 1;
         let mut escaped = false;
@@ -78,8 +78,8 @@ impl<'a> Reader<'a> {
         Ok(RawText { written, escaped })
     }
 
-    /// Takes a string, which must be next. Each escape is handed over with the plain text before
-    /// it and with all that follows; `escape` says how long it is. Returns the plain text at the end.
+    /// Consumes a string, which must be next. Each escape is passed with the plain text before it and everything after
+    /// it; `escape` returns its length. Returns the plain text at the end.
     fn walk_string(
         &mut self,
         mut escape: impl FnMut(&'a str, &'a [u8]) -> Result<usize, BadEscape>,
@@ -128,13 +128,13 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// After so much plain text there is likely to be more.
+/// After this much plain text, more is likely.
 const LONG: usize = 4 * BLOCK;
 
-/// How much of a string may follow its first escape without another allocation.
+/// The part of a string that may follow its first escape without another allocation.
 const GUESS: usize = 128;
 
-/// The bit of the first special byte of a short string, and how many bytes that covers.
+/// The bit of the first special byte of a short string, and the number of bytes covered.
 fn short_bits(bytes: &[u8]) -> (u64, usize) {
     let Some((first, rest)) = bytes.split_first_chunk::<8>() else {
         return (0, 0);
@@ -149,7 +149,7 @@ fn short_bits(bytes: &[u8]) -> (u64, usize) {
     }
 }
 
-/// The bit of the first special byte, and how many bytes that covers.
+/// The bit of the first special byte, and the number of bytes covered.
 fn first_bit(bytes: &[u8]) -> (u64, usize) {
     match plain_run(bytes) {
         run if run < bytes.len() => (1 << run, run + 1),
@@ -157,7 +157,7 @@ fn first_bit(bytes: &[u8]) -> (u64, usize) {
     }
 }
 
-/// Resolves the escape at the beginning of `text`: the character, and how long it is written.
+/// Resolves the escape at the beginning of `text`: the character, and the length of the escape.
 fn unescape(text: &[u8]) -> Result<(char, usize), BadEscape> {
     let character = match text {
         [_, b'n', ..] => '\n',
@@ -174,7 +174,7 @@ fn unescape(text: &[u8]) -> Result<(char, usize), BadEscape> {
     Ok((character, 2))
 }
 
-/// Resolves `\u` by its digits, and by the second half where it takes two.
+/// Resolves `\u` from its digits, and from the second surrogate where there is one.
 fn unescape_unicode(digits: &[u8]) -> Result<(char, usize), BadEscape> {
     let first = unit(digits).ok_or(BadEscape::Form)?;
     let (code, length) = match (first, digits) {
@@ -196,7 +196,7 @@ fn unescape_unicode(digits: &[u8]) -> Result<(char, usize), BadEscape> {
 enum BadEscape {
     /// There is no such escape.
     Form,
-    /// It names half of a surrogate pair, and the other half is not there.
+    /// An unpaired surrogate.
     HalfPair,
 }
 
@@ -209,7 +209,7 @@ impl BadEscape {
     }
 }
 
-/// The number four hexadecimal digits make.
+/// The number written with four hexadecimal digits.
 fn unit(digits: &[u8]) -> Option<u32> {
     digits
         .first_chunk::<4>()?

@@ -77,13 +77,13 @@ fn a_call_is_not_overtaken_by_its_own_conversation_nor_held_up_by_another() {
     assert_eq!(admission.leave(first).started, [alone]);
 }
 
-/// What can happen at a server.
+/// An event at a server.
 #[derive(Clone, Debug)]
 enum Move {
     Enter(u8, Concurrency),
-    /// The so-manieth of the calls there are is over: answered, cancelled or lost.
+    /// The call at this index ends: answered, cancelled or lost.
     Leave(usize),
-    /// It asks on the stream of the so-manieth call, or on the shared channel.
+    /// The server asks on the stream of the call at this index, or on the shared channel.
     Ask(Option<usize>),
     Answer(usize),
     /// All calls and questions end: the server dies.
@@ -106,12 +106,12 @@ fn moves() -> impl Strategy<Value = Vec<Move>> {
     prop::collection::vec(one, 0..80)
 }
 
-/// What is true of a server's calls, kept beside the machine.
+/// A model of a server's calls, kept beside the state machine.
 #[derive(Default)]
 struct Model {
-    /// Every call that is there: its caller and concurrency, and whether it runs.
+    /// Every call: its caller and concurrency, and whether it runs.
     calls: BTreeMap<Ticket, (Option<Arc<Caller>>, Concurrency, bool)>,
-    /// Every question that is open.
+    /// Every open question.
     questions: Vec<(QuestionId, Vec<Arc<Caller>>)>,
     asked: bool,
 }
@@ -137,11 +137,11 @@ impl Model {
             self.questions.retain(|(id, _)| *id != orphan);
             assert_eq!(before, self.questions.len() + 1, "it ends once");
         }
-        // Nothing is ended twice.
+        // No call ends twice.
         assert_eq!(admission.leave(ticket), Left::default());
     }
 
-    /// What must hold after every move.
+    /// The invariants after every event.
     fn check(&self, admission: &Admission, max_running: usize) {
         let running: Vec<_> = self
             .calls
@@ -152,10 +152,10 @@ impl Model {
         for (ticket, (_, _, runs)) in &self.calls {
             assert_eq!(admission.queued(*ticket).is_none(), *runs, "shown as it is");
         }
-        // No one waits while nothing runs: there is always someone whose end lets others go on.
+        // No call waits while none runs: there is always a call whose end lets others continue.
         let waits = self.calls.values().any(|(_, _, runs)| !runs);
         assert!(!waits || !running.is_empty());
-        // A call that must be alone is, within its conversation.
+        // A call that must run alone does so within its conversation.
         for (at, (caller, concurrency, _)) in running.iter().enumerate() {
             for (other, other_manner, _) in running.iter().skip(at + 1) {
                 let same =
@@ -174,9 +174,9 @@ impl Model {
 }
 
 proptest! {
-    /// Whatever calls of several conversations, questions, answers and deaths there are: every
-    /// question ends exactly once and belongs to a conversation with an open call; once a server
-    /// is known to ask, no two conversations start calls beside each other; and every call runs.
+    /// For any calls of several conversations, questions, answers and crashes: every question ends exactly once and
+    /// belongs to a conversation with an open call; once a server is known to ask, no two conversations run calls
+    /// concurrently; and every call runs.
     #[test]
     fn every_question_ends_and_belongs_to_an_open_call_and_no_call_waits_for_ever(
         moves in moves(), max_running in 1usize..4,
@@ -246,7 +246,7 @@ proptest! {
             }
             model.check(&admission, max_running);
         }
-        // As every running call ends in time, so does every other: in turn, all of them run.
+        // If every running call ends eventually, every call gets to run.
         while let Some(ticket) = model.calls.iter().find(|(_, it)| it.2).map(|(it, _)| *it) {
             model.leave(&mut admission, ticket);
             model.check(&admission, max_running);

@@ -1,4 +1,4 @@
-//! HTTP answers to calls, in either era: statuses, bodies, event streams, sizes.
+//! HTTP responses to calls, in either era: statuses, bodies, event streams, sizes.
 
 use super::super::case::{either, error, ok};
 use super::super::{Case, Check, Count, Plan};

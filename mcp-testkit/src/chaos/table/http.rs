@@ -1,4 +1,4 @@
-//! Streamable HTTP as only the legacy era has it: sessions, the GET stream, resumption.
+//! Streamable HTTP of the legacy era only: sessions, the GET stream, resumption.
 
 use std::time::Duration;
 

@@ -1,10 +1,10 @@
-//! Faults of messages: the same over every shape and in both eras.
+//! Message faults: the same for every kind of connection and both eras.
 
 use super::super::case::{either, error, ok};
 use super::super::{Case, Check, Count, Plan};
 use crate::{Era, TransportKind};
 
-/// The cases of one place: `stdio`, `http`, `sse`, `stdio-modern` or `http-modern`.
+/// The cases for one place: `stdio`, `http`, `sse`, `stdio-modern` or `http-modern`.
 pub(super) fn cases(place: &str) -> Vec<Case> {
     let named = |name: &str| format!("{place}/{name}");
     [
@@ -21,17 +21,17 @@ pub(super) fn cases(place: &str) -> Vec<Case> {
     .collect()
 }
 
-/// What differs from place to place.
+/// Adapts a case to its place.
 fn suited(case: Case) -> Case {
     let fault = case.name.rsplit('/').next().unwrap_or_default().to_owned();
     match (fault.as_str(), case.shape, case.era) {
-        // An error without an id says nothing on a shared channel; over HTTP its place tells.
+        // An error without an id is ambiguous on a shared channel; over HTTP its exchange identifies the call.
         (
             "id-null-error" | "id-swapped-type" | "id-float" | "dup-keys",
             TransportKind::Stdio | TransportKind::Sse,
             _,
         ) => case.silent(2_500),
-        // Over HTTP an error without an id may well be taken for the answer to its call.
+        // Over HTTP an error without an id may be taken for the response to its call.
         ("id-null-then-ok", TransportKind::Http, _) => case.or_error(),
         ("never-call", _, Era::Legacy) | ("never-call", TransportKind::Stdio, Era::Modern) => {
             case.check(Check::AtLeast(Count::Rpc("notifications/cancelled"), 1))

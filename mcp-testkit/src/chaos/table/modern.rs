@@ -1,10 +1,10 @@
-//! What only the modern era has.
+//! Cases of the modern era only.
 
 use super::super::case::{either, error, ok};
 use super::super::{Case, Check, Count, Plan};
 use super::stdio::both_eras;
 
-/// Faults of messages that only modern servers can have.
+/// Message faults that only modern servers can have.
 pub(super) fn cases(place: &str) -> Vec<Case> {
     let named = |name: &str| format!("{place}/{name}");
     let rounds = || Check::AtMost(Count::Rpc("tools/call"), 60);

@@ -1,4 +1,4 @@
-//! Lines and processes, and what only the legacy era has.
+//! Lines and processes, and cases of the legacy era only.
 
 use super::super::case::{either, error, ok};
 use super::super::{Case, Check, Plan, Target};
@@ -44,7 +44,7 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-/// Requests of the server's own, in the legacy era.
+/// The server's own requests, in the legacy era.
 pub(super) fn questions(place: &str) -> Vec<Case> {
     let named = |name: &str| format!("{place}/{name}");
     vec![

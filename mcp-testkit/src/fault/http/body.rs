@@ -1,4 +1,4 @@
-//! Bodies that are not what their head promises, or not an answer.
+//! Bodies that do not match their head, or are not a response.
 
 use std::time::Duration;
 

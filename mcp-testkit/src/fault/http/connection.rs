@@ -1,4 +1,4 @@
-//! Connections that are slow, stale, reset, or no HTTP at all.
+//! Connections that are slow, stale, reset, or not HTTP at all.
 
 use std::time::Duration;
 

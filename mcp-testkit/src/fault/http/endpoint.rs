@@ -1,4 +1,4 @@
-//! HTTP+SSE: endpoint events that point astray.
+//! HTTP+SSE: endpoint events with wrong addresses.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! Event streams: every corner of the syntax, and streams that break off.
+//! Event streams: every corner case of the syntax, and streams that break off.
 
 use std::time::Duration;
 
@@ -253,8 +253,8 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
 ];
 
-/// A whole event stream of the chunks made of the good answer, with a short pause after each so
-/// that none are joined.
+/// Sends an event stream with the chunks of the correct response, with a short pause after each so that none are
+/// joined.
 fn answer<'a>(hit: &'a mut Hit<'_>, chunks: fn(&str) -> Vec<String>) -> Doing<'a> {
     Box::pin(async move {
         let good = hit.good().await;

@@ -1,4 +1,4 @@
-//! A request that a fault may take over.
+//! A request that a fault may handle.
 
 use std::io;
 use std::pin::Pin;
@@ -9,18 +9,18 @@ use crate::log::Origin;
 use crate::protocol::{Out, Piece, Session};
 use crate::wire::{Conn, HttpRequest, Site};
 
-/// What a fault does with a request.
+/// A fault's handler of a request.
 pub(crate) type HttpFn = for<'a> fn(&'a mut Hit<'_>) -> Doing<'a>;
 
-/// The doing of it. An error ends the connection.
+/// The future of a handler. An error ends the connection.
 pub(crate) type Doing<'a> = Pin<Box<dyn Future<Output = io::Result<()>> + Send + 'a>>;
 
-/// Which requests a fault takes over.
+/// The requests a fault handles.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum On {
     /// Connections, before anything is read.
     Connect,
-    /// Everything.
+    /// Every request.
     Any,
     /// Every POST.
     Post,
@@ -34,7 +34,7 @@ pub(crate) enum On {
     Listen,
 }
 
-/// A request, where it arrived, and the connection to answer it on.
+/// A request, its origin, and the connection for the response.
 pub(crate) struct Hit<'a> {
     pub(crate) site: &'a Site,
     pub(crate) conn: &'a mut Conn,
@@ -54,7 +54,7 @@ impl<'a> Hit<'a> {
         }
     }
 
-    /// Whether a fault that takes over these requests takes over this one.
+    /// Whether these requests include this one.
     pub(crate) fn is(&self, on: On) -> bool {
         if self.site.origin == Origin::Second {
             return false;
@@ -74,12 +74,12 @@ impl<'a> Hit<'a> {
         self.message.get("method").is_some_and(|m| m == method) && self.message.get("id").is_some()
     }
 
-    /// Does what a well-behaved server does.
+    /// Behaves like a well-behaved server.
     pub(crate) async fn behave(&mut self) -> io::Result<()> {
         self.site.behave(self.conn, self.http).await
     }
 
-    /// The answer of a well-behaved server.
+    /// The response of a well-behaved server.
     pub(crate) async fn good(&self) -> Vec<u8> {
         let (out, _) = Out::channel();
         let session = Session::new(&self.site.world);
@@ -91,7 +91,7 @@ impl<'a> Hit<'a> {
         }
     }
 
-    /// The request's id, as it is on the wire.
+    /// The request's id, as on the wire.
     pub(crate) fn id(&self) -> String {
         self.message
             .get("id")
@@ -99,14 +99,14 @@ impl<'a> Hit<'a> {
             .unwrap_or_default()
     }
 
-    /// The beginning of an answer, up to where its text starts.
+    /// The beginning of a response, up to the start of its text.
     pub(crate) fn text_prefix(&self) -> Vec<u8> {
         let id = self.id();
         format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"resultType":"complete","content":[{{"type":"text","text":""#)
             .into_bytes()
     }
 
-    /// Marks a point in the log.
+    /// Records a milestone in the log.
     pub(crate) fn mark(&self, name: &str) {
         self.site.world.log.mark(name, self.conn.number);
     }

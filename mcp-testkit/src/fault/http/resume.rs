@@ -1,4 +1,4 @@
-//! Streams to be resumed, and those that cannot be.
+//! Streams to be resumed, and streams that cannot be resumed.
 
 use std::io;
 
@@ -63,7 +63,7 @@ fn is_resume(hit: &Hit<'_>) -> bool {
     hit.is(On::Get) && hit.http.headers.get("last-event-id").is_some()
 }
 
-/// The first call's stream ends after an empty event; a GET with its id gets the answer.
+/// Ends the first call's stream after an empty event; a GET with its id gets the response.
 async fn resume(hit: &mut Hit<'_>, retry: &str) -> io::Result<()> {
     if hit.is(On::FirstCall) {
         let good = hit.good().await;

@@ -1,4 +1,4 @@
-//! Sessions, and the GET and DELETE that go with them.
+//! Sessions, and their GET and DELETE requests.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Bodies, events and heads without measure.
+//! Oversized bodies, events and heads.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use crate::wire::event;
 use crate::wire::gzip::{bomb_run, bomb_start};
 
 const MIB: usize = 1 << 20;
-/// How much is sent where it says "endless": 1 GiB.
+/// The amount sent as "endless", in MiB: 1 GiB.
 const FLOOD: u64 = 1_024;
 
 pub(super) const FAULTS: &[Fault] = &[
@@ -158,7 +158,7 @@ fn four_mib(hit: &Hit<'_>) -> Vec<u8> {
     [hit.text_prefix(), vec![b'x'; 4 * MIB], br#""}]}}"#.to_vec()].concat()
 }
 
-/// One start, then the same block until a gigabyte is full.
+/// Sends one start, then the same block until a gigabyte is sent.
 async fn flood(hit: &mut Hit<'_>, start: &[u8], block: &[u8]) -> io::Result<()> {
     hit.conn.chunk(start).await?;
     for _ in 0..FLOOD {

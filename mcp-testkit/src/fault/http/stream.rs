@@ -132,7 +132,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
 ];
 
-/// Puts a piece on the client's stream.
+/// Sends a piece on the client's stream.
 async fn push(hit: &Hit<'_>, piece: Piece) {
     if let Some((_, out)) = legacy::session(hit.site, hit.http) {
         out.send(piece).await;

@@ -1,4 +1,4 @@
-//! Lives and deaths of the server's process.
+//! Starts, exits and crashes of the server's process.
 
 use std::io::{self, Write as _};
 use std::process::{Command, Stdio};
@@ -200,7 +200,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
 ];
 
-/// This many times 1 MB of log messages.
+/// This many megabytes of log messages.
 pub(super) fn log_lines(megabytes: u64) -> Piece {
     let params = json!({"level": "info", "logger": "mcp-testkit", "data": "z".repeat(930)});
     let line = format!("{}\n", notification("notifications/message", params));
@@ -210,13 +210,13 @@ pub(super) fn log_lines(megabytes: u64) -> Piece {
     )
 }
 
-/// Reads on and answers nothing.
+/// Keeps reading and answers nothing.
 async fn drain(lines: &mut Lines) -> io::Result<End> {
     while lines.receive().await?.is_some() {}
     Ok(End::Closed)
 }
 
-/// A process that outlives us and holds what it inherited.
+/// Starts a process that outlives us and keeps what it inherited.
 fn grandchild() -> io::Result<()> {
     Command::new("sleep")
         .arg("90")

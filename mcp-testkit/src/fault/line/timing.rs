@@ -1,4 +1,4 @@
-//! Slowness, order, and requests that come at the wrong moment.
+//! Slowness, order, and requests at the wrong moment.
 
 use std::io;
 use std::time::Duration;
@@ -161,7 +161,7 @@ async fn answer_late(lines: &mut Lines) -> io::Result<End> {
     Ok(End::Closed)
 }
 
-/// A legacy server that knows nothing before `initialize`: it stays silent, or exits.
+/// A legacy server that does not know requests before `initialize`: it stays silent, or exits.
 async fn before_initialize(lines: &mut Lines, exit: Option<i32>) -> io::Result<End> {
     while let Some(message) = lines.receive().await? {
         if message

@@ -1,4 +1,4 @@
-//! Notifications without measure.
+//! Floods of notifications.
 
 use std::sync::Arc;
 use std::time::Duration;

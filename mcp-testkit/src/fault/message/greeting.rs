@@ -1,4 +1,4 @@
-//! Handshakes that are not as they should be.
+//! Invalid handshakes.
 
 use serde_json::{Value, json};
 
@@ -93,7 +93,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
 ];
 
-/// The handshake's answer with another version, in the way of its era.
+/// The handshake's response with another version, in the form of its era.
 fn version(asked: &Asked<'_>, version: Option<Value>) -> Piece {
     match asked.request.get("method").and_then(Value::as_str) {
         Some("server/discover") => {

@@ -1,4 +1,4 @@
-//! Answers that do not fit the question's id.
+//! Responses whose id does not match the request.
 
 use serde_json::{Value, json};
 

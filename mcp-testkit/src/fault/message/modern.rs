@@ -1,4 +1,4 @@
-//! What servers of 2026-07-28 get wrong, or may do though clients seldom meet it.
+//! Mistakes of servers of 2026-07-28, and rare but legal behaviour.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Lists that page in odd ways.
+//! Lists with unusual paging.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::fault::Fault;
 use crate::fault::twist::{Asked, Times};
 use crate::protocol::{Piece, error};
 
-/// What a cursor may look like: opaque, with blanks and letters beyond ASCII.
+/// A legal cursor: opaque, with blanks and non-ASCII letters.
 const ODD_CURSOR: &str = " odd/cursor==é ";
 
 pub(super) const FAULTS: &[Fault] = &[

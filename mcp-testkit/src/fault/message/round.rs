@@ -1,4 +1,4 @@
-//! Modern results that ask for more, or are of unknown kinds.
+//! Modern results that request more input, or are of unknown kinds.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Answers that are not made as answers are.
+//! Responses of the wrong shape.
 
 use serde_json::{Value, json};
 

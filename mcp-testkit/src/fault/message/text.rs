@@ -1,4 +1,4 @@
-//! Answers whose text is hard to read: encodings, sizes, depths.
+//! Responses whose text is hard to read: encodings, sizes, depths.
 
 use std::sync::Arc;
 
@@ -75,7 +75,7 @@ fn prefix(asked: &Asked<'_>) -> Vec<u8> {
         .into_bytes()
 }
 
-/// An answer whose text is given as it stands between the quotes.
+/// A response whose text is given in its escaped form.
 fn quoted(asked: &Asked<'_>, text: &str) -> Piece {
     let mut bytes = prefix(asked);
     bytes.extend_from_slice(text.as_bytes());

@@ -1,4 +1,4 @@
-//! Resumption in virtual time: when the server is asked again, and after which event.
+//! Resumption in virtual time: when the client reconnects, and after which event.
 
 use std::collections::VecDeque;
 
@@ -10,11 +10,11 @@ use crate::HttpFailure;
 use crate::http::HttpLimits;
 use crate::http::listen::{Over, listen};
 
-/// A server that has these streams to give, one after the other.
+/// A server with these streams to send, one after the other.
 struct Server {
     start: Instant,
     streams: Mutex<VecDeque<Result<&'static str, TransportError>>>,
-    /// When the stream was asked for, and after which event.
+    /// When a stream was requested, and after which event.
     asked: Mutex<Vec<(Duration, String)>>,
 }
 
@@ -210,7 +210,7 @@ async fn a_resumption_refused_for_good_is_not_tried_again() {
     assert!(error.contains("HTTP 400"), "{error}");
 }
 
-/// Listens to a server with these streams, then one that refuses; returns what happened.
+/// Listens to a server with these streams that refuses afterwards; returns what happened.
 async fn listened(
     streams: impl IntoIterator<Item = Result<&'static str, TransportError>>,
 ) -> (Vec<(u128, String)>, usize, Over) {

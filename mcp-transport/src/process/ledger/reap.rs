@@ -11,15 +11,15 @@ use super::HostId;
 use crate::process::Stop;
 use crate::process::identity::{self, StartTime};
 
-/// How long a leftover may take to exit after SIGTERM.
+/// The time a leftover process gets to exit after SIGTERM.
 const TERMINATION_TIMEOUT: Duration = Duration::from_millis(700);
-/// How long SIGKILL may take.
+/// The time SIGKILL may take.
 const KILL_TIMEOUT: Duration = Duration::from_millis(300);
 const POLL: Duration = Duration::from_millis(10);
 /// The maximum size of a record.
 const MAX_RECORD: u64 = 1 << 20;
 
-/// What a host has started, according to its record.
+/// The processes a host has started, according to its record.
 #[derive(Debug, Eq, PartialEq)]
 pub(super) struct Leftover {
     /// The mark in its descendants' environment.
@@ -51,12 +51,12 @@ pub(super) fn leftovers(dir: &Path, us: &HostId) -> io::Result<Vec<u32>> {
         if owner.is_running() {
             continue;
         }
-        // The first to rename it owns it; if we die meanwhile, the name shows that it was ours.
+        // The first process to rename it owns it; if we die meanwhile, the name shows that it was ours.
         let claimed = dir.join(format!("{}.{us}", host.file_name()));
         if fs::rename(&path, &claimed).is_ok() {
             let mut record = String::new();
             let file = fs::File::open(&claimed)?;
-            // What is not text is not a record.
+            // A file that is not text is not a record.
             let _ = file.take(MAX_RECORD).read_to_string(&mut record);
             found.extend(parse(&record, &identity::boot(), &host));
             records.push(claimed);
@@ -69,7 +69,7 @@ pub(super) fn leftovers(dir: &Path, us: &HostId) -> io::Result<Vec<u32>> {
     Ok(ended)
 }
 
-/// The host of a record, and who handles it: that host, or a claimant.
+/// The host of a record, and its handler: that host, or a claimant.
 fn owners(file_name: &str) -> Option<(HostId, HostId)> {
     let (host, claimant) = file_name.split_once(".ledger")?;
     let host = HostId::parse(host)?;
@@ -92,7 +92,7 @@ fn parse(record: &str, boot: &str, host: &HostId) -> Option<Leftover> {
     Some(Leftover::new(host, lines.filter_map(group).collect()))
 }
 
-/// Stops what is left, with SIGTERM first; returns the processes that were signalled.
+/// Stops the remaining processes, with SIGTERM first; returns the processes that were signalled.
 pub(super) fn end(groups: &[Leftover]) -> Vec<u32> {
     let mut ended = Vec::new();
     for (how, timeout) in [
@@ -132,8 +132,7 @@ impl Leftover {
         all.into_iter().filter(|pid| self.owns(*pid)).collect()
     }
 
-    /// A process is ours if it has our mark, or if the leader of its group is one we know. We are
-    /// not our own leftover.
+    /// A process is ours if it has our mark, or if the leader of its group is one we know. We are not our own leftover.
     fn owns(&self, pid: u32) -> bool {
         let Some(stat) = identity::linux::stat(pid).filter(|stat| stat.is_running) else {
             return false;
@@ -214,7 +213,7 @@ mod tests {
         assert_eq!(found, Leftover::new(&host, vec![(12, started)]));
         assert_eq!(parse(record, "b2", &host), None);
         assert_eq!(parse("", "", &host), None);
-        // All groups are gone; what has left them is not known to be.
+        // All groups have ended; what has left them is unknown.
         let empty = parse("boot b1\n", "b1", &host);
         assert_eq!(empty, Some(Leftover::new(&host, Vec::new())));
     }

@@ -1,5 +1,5 @@
-//! The `PATH` of the login shell, where version managers put `node` and `uv`. Applications that a
-//! desktop starts do not have it.
+//! The `PATH` of the login shell, where version managers put `node` and `uv`. Applications started by a desktop do not
+//! have it.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use std::time::Duration;
 use super::super::Stop;
 use super::super::sys;
 
-/// How long the shell's start-up files may take.
+/// The time limit for the shell's start-up files.
 const LOGIN_SHELL_TIMEOUT: Duration = Duration::from_secs(3);
 /// The maximum output of the shell: start-up files may print anything.
 const MAX_OUTPUT: u64 = 64 * 1024;

@@ -24,13 +24,13 @@ impl Group {
         Self(id)
     }
 
-    /// Whether nothing is left of it. Only to be asked once its leader has been reaped.
+    /// Whether no process of it is left. To be called only once its leader has been reaped.
     pub(in crate::process) fn is_empty(&self) -> bool {
         if !kill(self.0, Whom::Group, 0) {
             return true;
         }
-        // The kernel counts unreaped zombies, we do not; and a process that has the
-        // leader's id is a stranger's, for a group that lives keeps its id.
+        // The kernel counts unreaped zombies, we do not; and a process with the leader's id is a stranger's, because a
+        // live group keeps its id.
         #[cfg(target_os = "linux")]
         if let Some(members) = linux::members(self.0) {
             return members.is_empty() || linux::stat(self.0).is_some();
@@ -43,10 +43,10 @@ impl Group {
     }
 }
 
-/// Puts the child into a group of its own and, on Linux, has the kernel kill it when the thread
-/// that starts it ends, however it ends.
+/// Puts the child into its own process group and, on Linux, has the kernel kill it when the thread that starts it ends
+/// in any way.
 ///
-/// The thread, not the process: the calling thread must live until the child is gone.
+/// The thread, not the process: the calling thread must live until the child has ended.
 pub(in crate::process) fn prepare(command: &mut Command) {
     command.process_group(0);
     #[cfg(target_os = "linux")]
@@ -58,7 +58,7 @@ pub(in crate::process) fn prepare(command: &mut Command) {
     }
 }
 
-/// Puts the child into a session of its own, without a terminal that it could ask or be stopped by.
+/// Puts the child into its own session, without a terminal that it could prompt on or be stopped by.
 pub(in crate::process) fn prepare_without_terminal(command: &mut Command) {
     let detach = || {
         // SAFETY: takes nothing.
@@ -87,7 +87,7 @@ fn die_with_parent(host: u32) -> io::Result<()> {
     }
 }
 
-/// Waits until a child has ended, and leaves it to be reaped: until then its id stays its own.
+/// Waits until a child has ended, and leaves it unreaped: until then its id is not reused.
 pub(in crate::process) fn wait_unreaped(child: &Child) -> io::Result<()> {
     loop {
         // SAFETY: `info` is a valid place to write to for the length of the call, and all zeroes
@@ -111,7 +111,7 @@ pub(in crate::process) fn wait_unreaped(child: &Child) -> io::Result<()> {
     }
 }
 
-/// Makes this process the subreaper of its descendants, or no longer.
+/// Makes this process the subreaper of its descendants, or stops that.
 #[cfg(target_os = "linux")]
 pub(in crate::process) fn set_subreaper(on: bool) -> io::Result<()> {
     let on = libc::c_ulong::from(on);
@@ -131,8 +131,7 @@ pub(in crate::process) fn reap(pid: u32) {
     }
 }
 
-/// How many bytes are in a pipe that has no reader any more; `None` while it has one. Only
-/// Linux tells.
+/// The number of bytes in a pipe that no longer has a reader; `None` while it has one. Only Linux reports it.
 pub(crate) fn stranded_bytes(pipe: &impl AsFd) -> Option<usize> {
     let pipe = pipe.as_fd().as_raw_fd();
     let mut ask = libc::pollfd {
@@ -151,7 +150,7 @@ pub(crate) fn stranded_bytes(pipe: &impl AsFd) -> Option<usize> {
     usize::try_from(bytes).ok().filter(|_| known)
 }
 
-/// Has the C library call `hook` when the process exits in an orderly way.
+/// Has the C library call `hook` when the process exits normally.
 pub(in crate::process) fn at_exit(hook: extern "C" fn()) {
     // SAFETY: `hook` is a plain function without state. A failure (no memory) is of no concern:
     // nothing depends on the hook but tidiness.
@@ -208,7 +207,7 @@ fn number(how: Stop) -> libc::c_int {
     }
 }
 
-/// `false` if there is no process that may be signalled. Ids below 2 would address all: refused.
+/// `false` if there is no process that may be signalled. Ids below 2, which would address all processes, are rejected.
 fn kill(id: u32, whom: Whom, signal: libc::c_int) -> bool {
     let Ok(id @ 2..) = libc::pid_t::try_from(id) else {
         return false;

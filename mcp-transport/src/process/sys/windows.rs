@@ -1,4 +1,4 @@
-//! Job objects: what a child starts is in its job too, and dies with the job's last handle.
+//! Job objects: everything a child starts is in its job too, and ends with the job's last handle.
 
 use std::io;
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
@@ -16,14 +16,14 @@ use windows_sys::Win32::System::Threading::CREATE_NO_WINDOW;
 
 use super::super::Stop;
 
-/// A job with one child in it, and all that child starts.
+/// A job with one child in it, and everything that child starts.
 ///
-/// The child is put in right after its start; what it might start in the microseconds before is
-/// not in the job, for std offers no way to start it suspended.
+/// The child is added right after its start; what it might start in the microseconds before is not in the job, because
+/// std offers no way to start it suspended.
 #[derive(Debug)]
 pub(in crate::process) struct Group(OwnedHandle);
 
-/// Keeps console windows from popping up.
+/// Prevents console windows from popping up.
 pub(in crate::process) fn prepare(command: &mut Command) {
     command.creation_flags(CREATE_NO_WINDOW);
 }
@@ -33,7 +33,7 @@ pub(in crate::process) fn wait_unreaped(_: &Child) -> io::Result<()> {
     Ok(())
 }
 
-/// Windows does not tell.
+/// Windows does not report it.
 pub(crate) fn stranded_bytes<P>(_: &P) -> Option<usize> {
     None
 }
@@ -85,7 +85,7 @@ impl Group {
 
     pub(in crate::process) fn signal(&self, how: Stop) {
         match how {
-            // A program without a window has nothing it could be asked through.
+            // A program without a window cannot receive a request to exit.
             Stop::Terminate => {}
             Stop::Kill => {
                 // SAFETY: the handle is open. A failure means that the job is empty.

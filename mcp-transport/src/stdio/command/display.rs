@@ -1,11 +1,11 @@
-//! A command line for display: without secrets, not too long.
+//! A command line for display: bounded, and without secrets.
 
 use std::fmt;
 
 use super::ServerCommand;
 use crate::Secret;
 
-/// Longer lines are cut.
+/// The maximum length; longer lines are truncated.
 const MAX_CHARS: usize = 200;
 /// Words in the name of an option that make its value a secret.
 const WORDS: [&str; 9] = [
@@ -21,8 +21,8 @@ const WORDS: [&str; 9] = [
 ];
 
 impl ServerCommand {
-    /// The arguments, with `…` in place of what may be secret: values of options that are named
-    /// so, passwords in URLs, headers.
+    /// The arguments, with `…` in place of possible secrets: values of options with such names, passwords in URLs,
+    /// headers.
     pub fn shown_args(&self) -> Vec<String> {
         let mut value_is_secret = false;
         let mut shown = Vec::new();
@@ -39,7 +39,7 @@ impl ServerCommand {
     }
 }
 
-/// The command line, with the arguments as [`ServerCommand::shown_args`] tells them.
+/// Formats the command line, with the arguments of [`ServerCommand::shown_args`].
 impl fmt::Display for ServerCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut line = self.program.clone();
@@ -55,10 +55,10 @@ impl fmt::Display for ServerCommand {
     }
 }
 
-/// One argument that does not follow the name of a secret.
+/// Redacts one argument that does not follow the name of a secret.
 fn redact(arg: &str) -> String {
     if let Some((before, url)) = arg.split_once("://") {
-        // Whatever stands before the host, and whatever is asked of it, may be a secret.
+        // Everything before the host, and the query, may be a secret.
         let url = url
             .split_once('?')
             .map_or(url.to_owned(), |(place, _)| format!("{place}?…"));

@@ -1,11 +1,11 @@
-//! The server's environment, from the host's and the configured one.
+//! The server's environment, from the host's environment and the configuration.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
 use super::{EnvPolicy, ServerCommand};
 
-/// How the names of secrets end.
+/// The suffixes of the names of secrets.
 const SECRETS: [&str; 10] = [
     "API_KEY",
     "APIKEY",
@@ -87,7 +87,7 @@ fn same(a: &OsStr, b: &OsStr) -> bool {
     key(a) == key(b)
 }
 
-/// Windows does not tell `Path` from `PATH`.
+/// Windows does not distinguish `Path` from `PATH`.
 fn key(name: &OsStr) -> OsString {
     if cfg!(windows) {
         name.to_ascii_uppercase()
