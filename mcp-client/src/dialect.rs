@@ -285,14 +285,7 @@ impl Members<'_> {
         let start = self.out.len();
         serde_json::to_writer(&mut *self.out, value).map_err(StampError::Json)?;
         // The caller's raw JSON may contain line breaks, but only between tokens.
-        for byte in self
-            .out
-            .iter_mut()
-            .skip(start)
-            .filter(|byte| matches!(byte, b'\n' | b'\r'))
-        {
-            *byte = b' ';
-        }
+        mcp_jsonrpc::make_one_line(self.out.get_mut(start..).unwrap_or_default());
         Ok(())
     }
 }

@@ -98,8 +98,9 @@ impl Handler for GatewayHandler {
         Ok(result)
     }
 
-    async fn find_tool(&self, name: &str, _: &Context) -> Option<Tool> {
-        self.0.known(&self.0.tools).await.find(name).cloned()
+    async fn find_tool(&self, name: &str, _: &Context) -> Option<Arc<Tool>> {
+        let found = self.0.known(&self.0.tools).await;
+        found.find(name).cloned().map(Arc::new)
     }
 
     async fn call_tool_or_task(

@@ -13,7 +13,7 @@ mod wire;
 pub use codec::decode::decode;
 pub use codec::decode_error::{DecodeError, Fault, Sender, Side};
 pub use codec::encode::{
-    EncodeError, encode_error, encode_notification, encode_request, encode_result,
+    EncodeError, encode_error, encode_notification, encode_request, encode_result, make_one_line,
 };
 pub use codec::limits::DecodeLimits;
 #[doc(hidden)]

@@ -3,14 +3,18 @@
 pub(crate) mod call;
 pub(crate) mod era;
 pub(crate) mod finish;
+pub(crate) mod fixed_list;
+pub(crate) mod guarded;
 pub(crate) mod held;
+pub(crate) mod in_flight;
 pub(crate) mod request_state;
 pub(crate) mod signals;
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use mcp_jsonrpc::model;
-use mcp_jsonrpc::model::{DiscoverResult, EmptyParams, EmptyResult, Meta, PageParams};
+use mcp_jsonrpc::model::{DiscoverResult, EmptyParams, EmptyResult, Meta, PageParams, Tool};
 use mcp_jsonrpc::{
     Body, ErrorCode, ErrorObject, RawJson, RawRef, RequestId, encode_error, parse_params,
 };
@@ -19,6 +23,7 @@ use tokio::sync::Notify;
 
 use crate::dispatch::era::Eras;
 use crate::dispatch::finish::{Finish, finished};
+use crate::dispatch::guarded::{caught, in_time};
 use crate::dispatch::signals::Signals;
 use crate::handler::caller::Caller;
 use crate::handler::context::{Asking, ClientFacts, Context, Inner, LevelGate};
@@ -27,7 +32,7 @@ use crate::notifier::listen;
 use crate::pipe::outlet::Outlet;
 use crate::server::shared::Shared;
 use crate::session::Session;
-use crate::task::methods as task_methods;
+use crate::task::{Owner, methods as task_methods};
 
 /// A request and all that surrounds it.
 pub(crate) struct Exchange {
@@ -69,33 +74,26 @@ impl Reply {
         Self::result(id, b"{}")
     }
 
-    fn result(id: &RequestId, result: &[u8]) -> Self {
+    /// With a result as [`finished`] makes it.
+    pub(crate) fn result(id: &RequestId, result: &[u8]) -> Self {
         let mut body = Vec::with_capacity(result.len() + 48);
         body.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
         let _ = serde_json::to_writer(&mut body, id);
         body.extend_from_slice(br#","result":"#);
-        // Messages are lines of a stream; JSON has line breaks only between tokens.
-        let one_line = |byte: &u8| {
-            if matches!(byte, b'\n' | b'\r') {
-                b' '
-            } else {
-                *byte
-            }
-        };
-        body.extend(result.iter().map(one_line));
+        body.extend_from_slice(result);
         body.push(b'}');
         Self { body, code: None }
     }
 }
 
-/// The result of a request, as JSON.
-pub(crate) type Outcome = Result<Vec<u8>, Error>;
+/// The result of a request, as JSON on one line.
+pub(crate) type Outcome = Result<Bytes, Error>;
 
 impl Exchange {
-    /// Answers the request.
+    /// Answers the request, whatever the handler does.
     pub(crate) async fn respond(self) -> Reply {
         let (id, revision) = (self.id.clone(), self.client.revision);
-        match self.outcome().await {
+        match caught(self.outcome()).await {
             Ok(result) => Reply::result(&id, &result),
             Err(error) => Reply::error(Some(&id), &error.object(revision)),
         }
@@ -105,12 +103,7 @@ impl Exchange {
         let handler = Arc::clone(&self.shared.handler);
         match self.method.as_str() {
             "tools/call" => call::tool(self).await,
-            "tools/list" => {
-                list(self, |params, cx| async move {
-                    handler.list_tools(params, cx).await
-                })
-                .await
-            }
+            "tools/list" => fixed_list::tools(self).await,
             "resources/read" => call::resource(self).await,
             "resources/list" => {
                 list(self, |params, cx| async move {
@@ -191,15 +184,13 @@ impl Exchange {
                 let params: model::SetLevelParams = self.params()?;
                 session.set_level(params.level);
                 let cx = self.context(params.meta.clone());
-                self.shared
-                    .handler
-                    .log_level_changed(params.level, &cx)
-                    .await;
+                let told = self.shared.handler.log_level_changed(params.level, &cx);
+                in_time(told, &self.shared.limits).await?;
             }
             "resources/subscribe" if listen::can_subscribe(&capabilities) => {
                 let params: model::SubscribeParams = self.params()?;
                 let cx = self.context(params.meta.clone());
-                if !self.shared.handler.can_watch(&params.uri, &cx).await {
+                if !self.can_watch(&params.uri, &cx).await? {
                     return Err(Error::resource_not_found(params.uri));
                 }
                 session.watch(params.uri, self.shared.limits.watched_resources())?;
@@ -223,8 +214,20 @@ impl Exchange {
         &self,
         work: impl Future<Output = Result<R, Error>> + Send,
     ) -> Outcome {
-        let result = call::guarded(work, &self.shared.limits).await?;
+        let result = in_time(work, &self.shared.limits).await??;
         self.finished(result)
+    }
+
+    /// What the handler says of a tool.
+    pub(crate) async fn find_tool(&self, name: &str) -> Result<Option<Arc<Tool>>, Error> {
+        let cx = self.context(None);
+        let found = self.shared.handler.find_tool(name, &cx);
+        in_time(found, &self.shared.limits).await
+    }
+
+    pub(crate) async fn can_watch(&self, uri: &str, cx: &Context) -> Result<bool, Error> {
+        let can = self.shared.handler.can_watch(uri, cx);
+        in_time(can, &self.shared.limits).await
     }
 
     pub(crate) fn finished(&self, result: impl Finish) -> Outcome {
@@ -239,6 +242,15 @@ impl Exchange {
 
     pub(crate) fn caller_id(&self) -> Option<&str> {
         self.caller.as_ref().map(|caller| caller.id.as_str())
+    }
+
+    /// Whose a task of this request is.
+    pub(crate) fn task_owner(&self) -> Owner {
+        match (&self.caller, &self.session) {
+            (Some(caller), _) => Owner::Caller(caller.id.clone()),
+            (None, Some(session)) => Owner::Session(session.id),
+            (None, None) => Owner::Bearer,
+        }
     }
 
     /// The context of a handler that cannot ask.

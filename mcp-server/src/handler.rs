@@ -5,6 +5,8 @@ pub(crate) mod caller;
 pub(crate) mod context;
 pub(crate) mod error;
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use mcp_jsonrpc::model::task::{Task, TaskIdParams, TaskUpdateParams};
 use mcp_jsonrpc::model::{
@@ -64,9 +66,15 @@ pub trait Handler: Send + Sync + 'static {
         Err(Error::method_not_found("tools/list"))
     }
 
+    /// Whether [`list_tools`](Self::list_tools) tells everyone the same for as long as the server
+    /// runs. Its pages are then kept, and it is not called for them again.
+    fn has_fixed_tools(&self) -> bool {
+        false
+    }
+
     /// One tool by its name: its schema tells which arguments come as headers, its `execution`
     /// whether calls may become tasks.
-    async fn find_tool(&self, name: &str, cx: &Context) -> Option<Tool> {
+    async fn find_tool(&self, name: &str, cx: &Context) -> Option<Arc<Tool>> {
         let _ = (name, cx);
         None
     }

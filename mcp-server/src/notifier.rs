@@ -93,7 +93,14 @@ pub(crate) enum Change {
 #[derive(Default)]
 pub(crate) struct Subscribers {
     next: AtomicU64,
-    listeners: Mutex<HashMap<u64, Listener>>,
+    listeners: Mutex<Listeners>,
+}
+
+#[derive(Default)]
+struct Listeners {
+    all: HashMap<u64, Listener>,
+    /// How many of them are subscriptions.
+    subscriptions: usize,
 }
 
 struct Listener {
@@ -115,6 +122,12 @@ pub(crate) enum Interests {
     Subscription(SubscriptionFilter, RequestId),
 }
 
+impl Interests {
+    fn are_a_subscription(&self) -> bool {
+        matches!(self, Self::Subscription(..))
+    }
+}
+
 /// One registration. Dropping it ends it.
 pub(crate) struct Listening {
     shared: Weak<Shared>,
@@ -124,7 +137,7 @@ pub(crate) struct Listening {
 }
 
 impl Subscribers {
-    /// Registers a listener; `None` beyond the limit.
+    /// Registers a listener; `None` beyond the limit of subscriptions. Sessions are bounded by themselves.
     pub(crate) fn listen(
         shared: &Arc<Shared>,
         interests: Interests,
@@ -134,16 +147,18 @@ impl Subscribers {
         let key = subscribers.next.fetch_add(1, Ordering::Relaxed);
         let lagged = Arc::new(Notify::new());
         let mut listeners = subscribers.listeners.lock();
-        // Sessions are bounded by themselves.
-        if listeners.len() >= shared.limits.subscriptions() + shared.limits.sessions() {
-            return None;
+        if interests.are_a_subscription() {
+            if listeners.subscriptions >= shared.limits.subscriptions() {
+                return None;
+            }
+            listeners.subscriptions += 1;
         }
         let listener = Listener {
             interests,
             outlet,
             lagged: Arc::clone(&lagged),
         };
-        listeners.insert(key, listener);
+        listeners.all.insert(key, listener);
         Some(Listening {
             shared: Arc::downgrade(shared),
             key,
@@ -151,8 +166,16 @@ impl Subscribers {
         })
     }
 
+    fn remove(&self, key: u64) {
+        let mut listeners = self.listeners.lock();
+        let removed = listeners.all.remove(&key);
+        if removed.is_some_and(|listener| listener.interests.are_a_subscription()) {
+            listeners.subscriptions -= 1;
+        }
+    }
+
     pub(crate) fn announce(&self, change: &Change) {
-        for listener in self.listeners.lock().values() {
+        for listener in self.listeners.lock().all.values() {
             let message = match &listener.interests {
                 Interests::Session { id, watched, level } => {
                     let wanted = match change {
@@ -179,7 +202,7 @@ impl Subscribers {
 impl Drop for Listening {
     fn drop(&mut self) {
         if let Some(shared) = self.shared.upgrade() {
-            shared.subscribers.listeners.lock().remove(&self.key);
+            shared.subscribers.remove(self.key);
         }
     }
 }

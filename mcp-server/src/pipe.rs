@@ -4,20 +4,19 @@
 pub(crate) mod lines;
 pub(crate) mod outlet;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mcp_jsonrpc::model::{CancelledParams, RootsListChanged};
+use mcp_jsonrpc::model::RootsListChanged;
 use mcp_jsonrpc::{
     DecodeError, ErrorCode, ErrorObject, Incoming, MessageRef, NotificationMethod as _, RequestId,
-    Side, decode, parse_params,
+    Side, decode,
 };
 use mcp_transport::{Outgoing, Transport};
-use parking_lot::Mutex;
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::task::JoinSet;
 
 use crate::dispatch::era;
+use crate::dispatch::in_flight::InFlight;
 use crate::dispatch::{Exchange, Reply, malformed, owned};
 use crate::handler::caller::Caller;
 use crate::handler::context::ClientFacts;
@@ -88,7 +87,7 @@ struct Connection {
     session: Option<Arc<Session>>,
     /// The session's part in announcements.
     listening: Option<Listening>,
-    in_flight: Arc<Mutex<HashMap<RequestId, AbortHandle>>>,
+    in_flight: Arc<InFlight>,
     tasks: JoinSet<()>,
 }
 
@@ -198,16 +197,12 @@ impl Connection {
             MessageRef::Response { id: None, .. } => {}
             MessageRef::Notification { method, .. } if method == RootsListChanged::NAME => {
                 if let Some(session) = &self.session {
-                    self.shared.handler.roots_changed(session.id);
+                    session.roots_changed(&self.shared);
                 }
             }
             MessageRef::Notification { method, params } => {
-                if method == "notifications/cancelled"
-                    && let Ok(params) = parse_params::<CancelledParams>(params)
-                    && let Some(id) = params.request_id
-                    && let Some(running) = self.in_flight.lock().remove(&id)
-                {
-                    running.abort();
+                if method == "notifications/cancelled" {
+                    self.in_flight.cancel(params);
                 }
             }
             MessageRef::Request { id, method, params } => {
@@ -288,18 +283,6 @@ impl Connection {
         reply: &Replying,
     ) -> Result<(), Reply> {
         let limit = self.shared.limits.in_flight();
-        let mut in_flight = self.in_flight.lock();
-        let refusal = if in_flight.contains_key(&id) {
-            Some(format!("the request id {id} is in use"))
-        } else if in_flight.len() >= limit {
-            Some(format!("too many requests in flight: the limit is {limit}"))
-        } else {
-            None
-        };
-        if let Some(message) = refusal {
-            let error = ErrorObject::new(ErrorCode::INVALID_REQUEST, message);
-            return Err(Reply::error(Some(&id), &error));
-        }
         let exchange = Exchange {
             shared: Arc::clone(&self.shared),
             client,
@@ -310,17 +293,16 @@ impl Connection {
             method: method.to_owned(),
             params: owned(params),
         };
-        let (table, reply) = (Arc::clone(&self.in_flight), reply.clone());
-        let work = async move {
-            let id = exchange.id.clone();
-            let answer = exchange.respond().await;
-            // From here on it can no longer be cancelled: the answer is sent.
-            if table.lock().remove(&id).is_some() {
-                reply.send(answer.body).await;
-            }
-        };
-        in_flight.insert(id, self.tasks.spawn(work));
-        Ok(())
+        let (tasks, reply) = (&mut self.tasks, reply.clone());
+        self.in_flight.start(&id, limit, |ticket| {
+            tasks.spawn(async move {
+                let place = ticket.take_place();
+                let answer = exchange.respond().await;
+                if place.leave() {
+                    reply.send(answer.body).await;
+                }
+            })
+        })
     }
 
     /// The client will send nothing more: lets what runs come to its end, for a while.

@@ -54,7 +54,6 @@ pub struct Registry {
     /// Which tools a request sees; all, without it.
     pub(crate) tool_filter: Option<Arc<FilterFn>>,
     pub(crate) roots_changed: Option<Arc<RootsFn>>,
-    pub(crate) page_len: usize,
     #[cfg(feature = "skills")]
     pub(crate) skills: SkillShelf,
 }
@@ -72,7 +71,6 @@ impl Registry {
             completion: None,
             tool_filter: None,
             roots_changed: None,
-            page_len: usize::MAX,
             #[cfg(feature = "skills")]
             skills: SkillShelf::default(),
         }
@@ -113,12 +111,12 @@ impl Registry {
     }
 
     fn page<T: Clone, E>(
-        &self,
         entries: &[E],
         item: impl Fn(&E) -> &T,
         params: &PageParams,
+        cx: &Context,
     ) -> Result<(Vec<T>, Option<String>), Error> {
-        let (page, next) = page::cut(entries, params.cursor.as_deref(), self.page_len)?;
+        let (page, next) = page::cut(entries, params.cursor.as_deref(), page_len(cx))?;
         Ok((page.iter().map(|entry| item(entry).clone()).collect(), next))
     }
 }
@@ -177,16 +175,20 @@ impl Handler for Registry {
         if self.tools.is_empty() {
             return Err(Error::method_not_found("tools/list"));
         }
-        let all = self.tools.iter().map(|entry| &entry.tool);
+        let all = self.tools.iter().map(|entry| &*entry.tool);
         let visible: Vec<&Tool> = all.filter(|tool| self.is_visible(tool, &cx)).collect();
-        let (tools, next) = self.page(&visible, |tool| *tool, &params)?;
+        let (tools, next) = Self::page(&visible, |tool| *tool, &params, &cx)?;
         let mut result = ListToolsResult::new(tools);
         result.next_cursor = next;
         Ok(result)
     }
 
-    async fn find_tool(&self, name: &str, cx: &Context) -> Option<Tool> {
-        self.tool(name, cx).map(|entry| entry.tool.clone())
+    fn has_fixed_tools(&self) -> bool {
+        self.tool_filter.is_none()
+    }
+
+    async fn find_tool(&self, name: &str, cx: &Context) -> Option<Arc<Tool>> {
+        self.tool(name, cx).map(|entry| Arc::clone(&entry.tool))
     }
 
     async fn call_tool(
@@ -203,7 +205,7 @@ impl Handler for Registry {
     async fn list_resources(
         &self,
         params: PageParams,
-        _: Context,
+        cx: Context,
     ) -> Result<ListResourcesResult, Error> {
         if !self.has_resources() {
             return Err(Error::method_not_found("resources/list"));
@@ -215,7 +217,7 @@ impl Handler for Registry {
             .collect();
         #[cfg(feature = "skills")]
         let all: Vec<_> = all.into_iter().chain(self.skills.resources()).collect();
-        let (resources, next) = page::cut(&all, params.cursor.as_deref(), self.page_len)?;
+        let (resources, next) = page::cut(&all, params.cursor.as_deref(), page_len(&cx))?;
         let mut result = ListResourcesResult::new(resources.to_vec());
         result.next_cursor = next;
         Ok(result)
@@ -224,12 +226,12 @@ impl Handler for Registry {
     async fn list_resource_templates(
         &self,
         params: PageParams,
-        _: Context,
+        cx: Context,
     ) -> Result<ListResourceTemplatesResult, Error> {
         if !self.has_resources() {
             return Err(Error::method_not_found("resources/templates/list"));
         }
-        let (templates, next) = self.page(&self.templates, |entry| &entry.template, &params)?;
+        let (templates, next) = Self::page(&self.templates, |entry| &entry.template, &params, &cx)?;
         let mut result = ListResourceTemplatesResult::new(templates);
         result.next_cursor = next;
         Ok(result)
@@ -270,12 +272,12 @@ impl Handler for Registry {
     async fn list_prompts(
         &self,
         params: PageParams,
-        _: Context,
+        cx: Context,
     ) -> Result<ListPromptsResult, Error> {
         if self.prompts.is_empty() {
             return Err(Error::method_not_found("prompts/list"));
         }
-        let (prompts, next) = self.page(&self.prompts, |entry| &entry.prompt, &params)?;
+        let (prompts, next) = Self::page(&self.prompts, |entry| &entry.prompt, &params, &cx)?;
         let mut result = ListPromptsResult::new(prompts);
         result.next_cursor = next;
         Ok(result)
@@ -322,9 +324,9 @@ impl Handler for Registry {
     async fn list_skills(
         &self,
         params: PageParams,
-        _: Context,
+        cx: Context,
     ) -> Result<mcp_jsonrpc::model::ListSkillsResult, Error> {
-        self.skills.list(params.cursor.as_deref(), self.page_len)
+        self.skills.list(params.cursor.as_deref(), page_len(&cx))
     }
 
     #[cfg(feature = "skills")]
@@ -340,11 +342,15 @@ impl Handler for Registry {
     async fn read_directory(
         &self,
         params: mcp_jsonrpc::model::ReadDirectoryParams,
-        _: Context,
+        cx: Context,
     ) -> Result<ListResourcesResult, Error> {
         self.skills
-            .directory(&params.uri, params.cursor.as_deref(), self.page_len)
+            .directory(&params.uri, params.cursor.as_deref(), page_len(&cx))
     }
+}
+
+fn page_len(cx: &Context) -> usize {
+    cx.0.shared.limits.page_len()
 }
 
 fn empty_object() -> RawJson {

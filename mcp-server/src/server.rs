@@ -17,6 +17,7 @@ use mcp_transport::Transport;
 use serde::de::DeserializeOwned;
 
 use crate::dispatch::era::Eras;
+use crate::dispatch::fixed_list::FixedList;
 use crate::dispatch::held::HeldTable;
 use crate::dispatch::request_state::Sealer;
 use crate::handler::Handler;
@@ -168,12 +169,6 @@ impl Server<Registry> {
         self.handler.skills.add(skill);
         self
     }
-
-    /// Splits lists into pages of this many items. By default a list is one page.
-    pub fn page_len(mut self, items: usize) -> Self {
-        self.handler.page_len = items.max(1);
-        self
-    }
 }
 
 impl<H: Handler> Server<H> {
@@ -233,6 +228,7 @@ impl<H: Handler> Server<H> {
             subscribers: Subscribers::default(),
             tasks: TaskTable::default(),
             held: HeldTable::default(),
+            fixed_tools: FixedList::default(),
         }))
     }
 

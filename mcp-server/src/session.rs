@@ -7,12 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use mcp_jsonrpc::model::{InitializeParams, InitializeResult, LoggingLevel};
-use mcp_jsonrpc::{RawJson, RequestId, encode_result, parse_params};
+use mcp_jsonrpc::{RawJson, RequestId, parse_params};
 use parking_lot::Mutex;
 
 use crate::dispatch::Reply;
 use crate::dispatch::era;
-use crate::dispatch::finish::Finish;
+use crate::dispatch::finish::finished;
+use crate::dispatch::guarded::caught_now;
 use crate::handler::caller::Caller;
 use crate::handler::context::{ClientFacts, LEVELS, LevelGate};
 use crate::handler::error::Error;
@@ -51,16 +52,16 @@ impl Session {
             return Err(refuse(&era::unsupported_version(&params.protocol_version)));
         }
         let client = era::legacy_client(&params);
-        let declared = era::declared(shared.handler.capabilities(), client.revision);
+        let handler = &shared.handler;
+        let described = caught_now(|| (handler.capabilities(), handler.instructions_for(caller)));
+        let (capabilities, instructions) =
+            described.map_err(|error| refuse(&error.object(client.revision)))?;
+        let declared = era::declared(capabilities, client.revision);
         let mut result =
             InitializeResult::new(client.revision.as_str(), declared, shared.info.clone());
-        result.instructions = shared.handler.instructions_for(caller);
-        result.finish(client.revision, shared);
-        let mut body = Vec::new();
-        if encode_result(&mut body, id, &result).is_err() {
-            let error = Error::internal("the server's capabilities cannot be written as JSON");
-            return Err(refuse(&error.object(client.revision)));
-        }
+        result.instructions = instructions;
+        let json = finished(result, client.revision, shared)
+            .map_err(|error| refuse(&Error::from(error).object(client.revision)))?;
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let session = Self {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
@@ -70,7 +71,13 @@ impl Session {
             level: Arc::new(AtomicU8::new(1)),
             watched: Arc::default(),
         };
-        Ok((Arc::new(session), Reply { body, code: None }))
+        Ok((Arc::new(session), Reply::result(id, &json)))
+    }
+
+    /// The client says that its roots changed.
+    pub(crate) fn roots_changed(&self, shared: &Shared) {
+        // There is no one to tell of a panic but the log.
+        let _ = caught_now(|| shared.handler.roots_changed(self.id));
     }
 
     pub(crate) fn level(&self) -> Arc<AtomicU8> {

@@ -28,10 +28,21 @@ const POLL_INTERVAL_MS: i64 = 500;
 #[derive(Default)]
 pub(crate) struct TaskTable(Mutex<HashMap<String, Arc<TaskCell>>>);
 
+/// Who may see and steer a task.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum Owner {
+    /// An authenticated caller, in whatever session.
+    Caller(String),
+    /// A legacy session of a client that nobody authenticated: it can list its tasks, and only those.
+    Session(u64),
+    /// Whoever knows the task's id, which cannot be guessed: the modern era lists no tasks.
+    Bearer,
+}
+
 /// One task.
 pub(crate) struct TaskCell {
     pub(crate) id: String,
-    owner: Option<String>,
+    owner: Owner,
     created: SystemTime,
     ttl: Duration,
     expires: Instant,
@@ -72,7 +83,7 @@ impl TaskTable {
     /// Opens a task; `None` beyond the limit.
     pub(crate) fn open(
         shared: &Arc<Shared>,
-        owner: Option<&str>,
+        owner: Owner,
         ttl: Option<Duration>,
     ) -> Option<Arc<TaskCell>> {
         let limit = shared.limits.task_time();
@@ -80,7 +91,7 @@ impl TaskTable {
         let now = SystemTime::now();
         let cell = Arc::new(TaskCell {
             id: random::token(),
-            owner: owner.map(str::to_owned),
+            owner,
             created: now,
             ttl,
             expires: Instant::now() + ttl,
@@ -103,21 +114,21 @@ impl TaskTable {
         Some(cell)
     }
 
-    /// The caller's task of this id.
-    pub(crate) fn find(&self, id: &str, owner: Option<&str>) -> Option<Arc<TaskCell>> {
+    /// The owner's task of this id.
+    pub(crate) fn find(&self, id: &str, owner: &Owner) -> Option<Arc<TaskCell>> {
         let mut tasks = self.0.lock();
         sweep(&mut tasks);
-        let cell = tasks.get(id).filter(|cell| cell.belongs_to(owner));
+        let cell = tasks.get(id).filter(|cell| cell.owner == *owner);
         cell.map(Arc::clone)
     }
 
-    /// The caller's tasks, oldest first.
-    pub(crate) fn list(&self, owner: Option<&str>) -> Vec<Arc<TaskCell>> {
+    /// The owner's tasks, oldest first.
+    pub(crate) fn list(&self, owner: &Owner) -> Vec<Arc<TaskCell>> {
         let mut tasks = self.0.lock();
         sweep(&mut tasks);
         let mut all: Vec<_> = tasks
             .values()
-            .filter(|cell| cell.belongs_to(owner))
+            .filter(|cell| cell.owner == *owner)
             .cloned()
             .collect();
         all.sort_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id)));
@@ -138,10 +149,6 @@ fn sweep(tasks: &mut HashMap<String, Arc<TaskCell>>) {
 }
 
 impl TaskCell {
-    fn belongs_to(&self, owner: Option<&str>) -> bool {
-        self.owner.as_deref() == owner
-    }
-
     /// The handle that stops its handler.
     pub(crate) fn set_abort(&self, abort: AbortHandle) {
         let mut state = self.state.lock();

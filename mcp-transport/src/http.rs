@@ -28,7 +28,7 @@ mod tasks;
 mod transport;
 
 pub use client::client_builder;
-pub use config::{HttpConfig, HttpConfigError};
+pub use config::{HttpConfig, HttpConfigError, is_loopback_host};
 pub use connect::HttpConnect;
 pub use limits::HttpLimits;
 pub use transport::HttpTransport;

@@ -17,6 +17,7 @@ pub use auth::{AuthProvider, AuthRequest, AuthVerdict, Challenge, NoopAuth, Stat
 #[cfg(feature = "http")]
 pub use http::{
     HttpConfig, HttpConfigError, HttpConnect, HttpLimits, HttpTransport, client_builder,
+    is_loopback_host,
 };
 #[cfg(feature = "sse")]
 pub use legacy_sse::{SseConnect, SseTransport};

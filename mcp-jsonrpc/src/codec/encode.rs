@@ -150,8 +150,18 @@ fn method_and_params<P: Serialize + ?Sized>(
     Ok(())
 }
 
-/// Lets `fill` append, and truncates again if it fails; replaces line breaks, which JSON allows only between tokens, by
-/// spaces.
+/// Makes JSON one line: replaces line breaks, which it has only between tokens, by spaces.
+pub fn make_one_line(json: &mut [u8]) {
+    let mut rest = json;
+    while let Some(at) = memchr::memchr2(b'\n', b'\r', rest)
+        && let Some((first, behind)) = rest.split_at_mut(at).1.split_first_mut()
+    {
+        *first = b' ';
+        rest = behind;
+    }
+}
+
+/// Lets `fill` append one line, and undoes that if it fails.
 fn write(
     out: &mut Vec<u8>,
     fill: impl FnOnce(&mut Vec<u8>) -> Result<(), serde_json::Error>,
@@ -161,10 +171,6 @@ fn write(
         out.truncate(start);
         return Err(EncodeError(error));
     }
-    for byte in out.iter_mut().skip(start) {
-        if matches!(byte, b'\n' | b'\r') {
-            *byte = b' ';
-        }
-    }
+    make_one_line(out.get_mut(start..).unwrap_or_default());
     Ok(())
 }

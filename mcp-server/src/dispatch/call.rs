@@ -1,13 +1,12 @@
 //! Requests whose handlers may ask questions: `tools/call`, `prompts/get`, `resources/read`. Drives
 //! the handler to its result, to a question, or into a task.
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
+use bytes::Bytes;
 use mcp_jsonrpc::model::experimental_task::{self as experimental, TaskSupport};
 use mcp_jsonrpc::model::{
     CallToolParams, ClientCapabilities, GetPromptParams, InputRequests, InputRequiredResult,
@@ -20,6 +19,7 @@ use tokio::time::timeout;
 
 use crate::dispatch::era;
 use crate::dispatch::finish::{Finish, finished};
+use crate::dispatch::guarded::{caught, timed_out};
 use crate::dispatch::held::{Held, HeldTable};
 use crate::dispatch::request_state::{Binding, RequestState};
 use crate::dispatch::signals::Signal;
@@ -35,7 +35,7 @@ use crate::task::{self, TaskCell, TaskTable};
 type Work = Pin<Box<dyn Future<Output = Result<Finished, Error>> + Send>>;
 
 struct Finished {
-    json: Vec<u8>,
+    json: Bytes,
     is_error: bool,
 }
 
@@ -49,16 +49,14 @@ enum Stopped {
 pub(crate) async fn tool(exchange: &Exchange) -> Outcome {
     let mut params: CallToolParams = exchange.params()?;
     let tasks = Tasks::of(exchange, &params).await?;
-    let arguments = params.arguments.as_ref().map(RawObject::as_json);
     let call = Call {
-        binding: json!([params.name, arguments]),
         responses: params.input_responses.take(),
         state: params.request_state.take(),
         meta: params.meta.clone(),
         may_detach: tasks == Tasks::Extension,
     };
     let requested = params.task.take();
-    let (cx, binding) = call.context(exchange)?;
+    let cx = call.context(exchange)?;
     let (handler, context) = (Arc::clone(&exchange.shared.handler), cx.clone());
     let work: Work = Box::pin(async move {
         let cx = context.clone();
@@ -83,13 +81,12 @@ pub(crate) async fn tool(exchange: &Exchange) -> Outcome {
         run_task(cx, work, &cell);
         return exchange.finished(experimental::CreateTaskResult::new(cell.experimental()));
     }
-    drive_rounds(exchange, cx, work, binding).await
+    drive_rounds(exchange, cx, work).await
 }
 
 pub(crate) async fn prompt(exchange: &Exchange) -> Outcome {
     let mut params: GetPromptParams = exchange.params()?;
     let call = Call {
-        binding: json!([params.name, params.arguments]),
         responses: params.input_responses.take(),
         state: params.request_state.take(),
         meta: params.meta.clone(),
@@ -103,7 +100,6 @@ pub(crate) async fn prompt(exchange: &Exchange) -> Outcome {
 pub(crate) async fn resource(exchange: &Exchange) -> Outcome {
     let mut params: ReadResourceParams = exchange.params()?;
     let call = Call {
-        binding: json!([params.uri]),
         responses: params.input_responses.take(),
         state: params.request_state.take(),
         meta: params.meta.clone(),
@@ -120,7 +116,7 @@ where
     R: Finish,
     F: Future<Output = Result<R, Error>> + Send + 'static,
 {
-    let (cx, binding) = call.context(exchange)?;
+    let cx = call.context(exchange)?;
     let (running, client) = (run(cx.clone()), cx.clone());
     let work: Work = Box::pin(async move {
         let json = finished(running.await?, client.0.client.revision, &client.0.shared)?;
@@ -129,13 +125,11 @@ where
             is_error: false,
         })
     });
-    drive_rounds(exchange, cx, work, binding).await
+    drive_rounds(exchange, cx, work).await
 }
 
 /// What the three methods have in common.
 struct Call {
-    /// What makes this call this call.
-    binding: Value,
     responses: Option<InputResponses>,
     state: Option<String>,
     meta: Option<Meta>,
@@ -143,25 +137,24 @@ struct Call {
 }
 
 impl Call {
-    /// What its handler sees, and what its `requestState` is bound to.
-    fn context(self, exchange: &Exchange) -> Result<(Context, Option<Binding>), Error> {
-        let (asking, binding, held) = self.asking(exchange)?;
+    /// What its handler sees.
+    fn context(self, exchange: &Exchange) -> Result<Context, Error> {
+        let (asking, held) = self.asking(exchange)?;
         let cx = exchange.context_with(self.meta, asking, self.may_detach);
         *cx.0.held.lock() = held;
-        Ok((cx, binding))
+        Ok(cx)
     }
 
-    /// How its handler can ask, what its `requestState` is bound to, and what the call holds.
-    fn asking(&self, exchange: &Exchange) -> Result<(Asking, Option<Binding>, Held), Error> {
+    /// How its handler can ask, and what the call holds.
+    fn asking(&self, exchange: &Exchange) -> Result<(Asking, Held), Error> {
         if let Some(session) = &exchange.session {
             let peer = Arc::clone(&session.peer);
-            return Ok((Asking::Requests(peer), None, Held::new()));
+            return Ok((Asking::Requests(peer), Held::new()));
         }
         let shared = &exchange.shared;
-        let binding = Binding::new(&exchange.method, exchange.caller_id(), &self.binding);
         let mut rounds = Rounds::default();
         if let Some(text) = &self.state {
-            let limit = shared.limits.state_bytes();
+            let (limit, binding) = (shared.limits.state_bytes(), binding(exchange)?);
             rounds.state = shared
                 .sealer
                 .open(text, &binding, unix_seconds(), limit)
@@ -175,8 +168,19 @@ impl Call {
         let held = rounds.state.held.take();
         let held = held.map_or_else(Held::new, |token| shared.held.take(&token));
         let asking = Asking::Rounds(Arc::new(Mutex::new(rounds)));
-        Ok((asking, Some(binding), held))
+        Ok((asking, held))
     }
+}
+
+/// What the call's `requestState` is bound to: all that makes this call this call.
+fn binding(exchange: &Exchange) -> Result<Binding, Error> {
+    let params: Value = match &exchange.params {
+        Some(params) => params.parse()?,
+        None => Value::Null,
+    };
+    let parts = ["name", "uri", "arguments"].map(|key| params.get(key));
+    let (method, caller) = (&exchange.method, exchange.caller_id());
+    Ok(Binding::new(method, caller, &json!(parts)))
 }
 
 /// How a call may become a task.
@@ -195,11 +199,10 @@ impl Tasks {
         if form == TaskForm::None {
             return Ok(Self::Never);
         }
-        let cx = exchange.context(None);
-        let tool = exchange.shared.handler.find_tool(&params.name, &cx).await;
-        let support = tool
-            .and_then(|tool| tool.execution)
-            .and_then(|execution| execution.task_support)
+        let tool = exchange.find_tool(&params.name).await?;
+        let execution = tool.as_ref().and_then(|tool| tool.execution.as_ref());
+        let support = execution
+            .and_then(|execution| execution.task_support.clone())
             .unwrap_or(TaskSupport::Forbidden);
         if support == TaskSupport::Forbidden {
             return Ok(Self::Never);
@@ -232,21 +235,16 @@ pub(crate) fn tasks_required() -> Error {
     Error::missing_capability(required)
 }
 
-async fn drive_rounds(
-    exchange: &Exchange,
-    cx: Context,
-    mut work: Work,
-    binding: Option<Binding>,
-) -> Outcome {
+async fn drive_rounds(exchange: &Exchange, cx: Context, mut work: Work) -> Outcome {
     let limits = &exchange.shared.limits;
     loop {
         let stopped = timeout(limits.request_time(), drive(&cx, work)).await;
         match stopped.unwrap_or_else(|_| Stopped::Done(Err(timed_out()))) {
             Stopped::Done(outcome) => return outcome.map(|finished| finished.json),
             Stopped::Asked(questions) => {
-                // Only modern calls ask in this way, and they have a binding.
+                // Only modern calls ask in this way.
                 let asking = cx.0.asking.lock().clone();
-                let (Asking::Rounds(rounds), Some(binding)) = (asking, binding) else {
+                let Asking::Rounds(rounds) = asking else {
                     return Err(Error::internal("a question came where none can be asked"));
                 };
                 let mut state = next_state(&rounds, limits);
@@ -259,7 +257,7 @@ async fn drive_rounds(
                 let sealed = exchange
                     .shared
                     .sealer
-                    .seal(&state, &binding, limits.state_bytes())
+                    .seal(&state, &binding(exchange)?, limits.state_bytes())
                     .ok_or_else(|| Error::internal("the state of this call is too large"))?;
                 let mut result = InputRequiredResult::default();
                 result.result_type = Some(ResultType::InputRequired);
@@ -294,7 +292,7 @@ fn next_state(rounds: &Mutex<Rounds>, limits: &Limits) -> RequestState {
 }
 
 fn open_task(exchange: &Exchange, ttl: Option<Duration>) -> Result<Arc<TaskCell>, Error> {
-    TaskTable::open(&exchange.shared, exchange.caller_id(), ttl)
+    TaskTable::open(&exchange.shared, exchange.task_owner(), ttl)
         .ok_or_else(|| Error::internal("too many tasks"))
 }
 
@@ -309,20 +307,23 @@ fn run_task(cx: Context, work: Work, cell: &Arc<TaskCell>) {
     let task = Arc::clone(cell);
     let running = tokio::spawn(async move {
         let limit = cx.0.shared.limits.task_time();
-        let mut work = work;
-        let outcome = loop {
-            match timeout(limit, drive(&cx, work)).await {
-                Err(_) => break Err(timed_out()),
-                Ok(Stopped::Done(outcome)) => break outcome,
-                Ok(Stopped::Detach(rest)) => {
-                    cx.0.moved.notify_waiters();
-                    work = rest;
-                }
-                Ok(Stopped::Asked(_)) => {
-                    break Err(Error::internal("a question came where none can be asked"));
+        let outcome = caught(async {
+            let mut work = work;
+            loop {
+                match timeout(limit, drive(&cx, work)).await {
+                    Err(_) => return Err(timed_out()),
+                    Ok(Stopped::Done(outcome)) => return outcome,
+                    Ok(Stopped::Detach(rest)) => {
+                        cx.0.moved.notify_waiters();
+                        work = rest;
+                    }
+                    Ok(Stopped::Asked(_)) => {
+                        return Err(Error::internal("a question came where none can be asked"));
+                    }
                 }
             }
-        };
+        });
+        let outcome = outcome.await;
         task.finish(outcome_of(outcome, &cx));
     });
     cell.set_abort(running.abort_handle());
@@ -339,20 +340,16 @@ fn outcome_of(outcome: Result<Finished, Error>, cx: &Context) -> task::Outcome {
     }
 }
 
-/// Polls the handler until it is done or signals something. A panic becomes an error.
+/// Polls the handler until it is done or signals something.
 async fn drive(cx: &Context, work: Work) -> Stopped {
     let mut work = Some(work);
     std::future::poll_fn(|task| {
         let Some(running) = work.as_mut() else {
             return Poll::Pending;
         };
-        match catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(task))) {
-            Ok(Poll::Ready(outcome)) => Poll::Ready(Stopped::Done(outcome)),
-            Err(panic) => {
-                work = None;
-                Poll::Ready(Stopped::Done(Err(panicked(&*panic))))
-            }
-            Ok(Poll::Pending) => match cx.0.signals.take(task) {
+        match running.as_mut().poll(task) {
+            Poll::Ready(outcome) => Poll::Ready(Stopped::Done(outcome)),
+            Poll::Pending => match cx.0.signals.take(task) {
                 None => Poll::Pending,
                 Some(Signal::Asked(questions)) => Poll::Ready(Stopped::Asked(questions)),
                 Some(Signal::Detach) => match work.take() {
@@ -363,33 +360,4 @@ async fn drive(cx: &Context, work: Work) -> Stopped {
         }
     })
     .await
-}
-
-/// Runs a handler within the time limit. A panic becomes an error.
-pub(crate) async fn guarded<R>(
-    work: impl Future<Output = Result<R, Error>> + Send,
-    limits: &Limits,
-) -> Result<R, Error> {
-    let mut work = std::pin::pin!(work);
-    let caught = std::future::poll_fn(|task| {
-        catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(task)))
-            .unwrap_or_else(|panic| Poll::Ready(Err(panicked(&*panic))))
-    });
-    timeout(limits.request_time(), caught)
-        .await
-        .unwrap_or_else(|_| Err(timed_out()))
-}
-
-fn timed_out() -> Error {
-    Error::internal("the request timed out")
-}
-
-/// What a panic says goes to the log, not to the client.
-fn panicked(panic: &(dyn Any + Send)) -> Error {
-    let text = panic
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    tracing::error!(message = text.unwrap_or("unknown"), "a handler panicked");
-    Error::internal("the handler panicked")
 }

@@ -1,5 +1,6 @@
 //! The last touches to a result: what the client's revision wants in it, and what it does not know.
 
+use bytes::Bytes;
 use mcp_jsonrpc::model::experimental_task as experimental;
 use mcp_jsonrpc::model::task::Task;
 use mcp_jsonrpc::model::{
@@ -7,7 +8,7 @@ use mcp_jsonrpc::model::{
     InitializeResult, InputRequiredResult, ListPromptsResult, ListResourceTemplatesResult,
     ListResourcesResult, ListSkillsResult, ListToolsResult, Meta, ReadResourceResult, meta_key,
 };
-use mcp_jsonrpc::{ResultType, Revision, TaskForm};
+use mcp_jsonrpc::{ResultType, Revision, TaskForm, make_one_line};
 use serde::Serialize;
 
 use crate::server::shared::Shared;
@@ -17,14 +18,17 @@ pub(crate) trait Finish: Serialize {
     fn finish(&mut self, revision: Revision, shared: &Shared);
 }
 
-/// The result as JSON for a client of this revision.
+/// The result as JSON on one line, for a client of this revision.
 pub(crate) fn finished(
     mut result: impl Finish,
     revision: Revision,
     shared: &Shared,
-) -> Result<Vec<u8>, serde_json::Error> {
+) -> Result<Bytes, serde_json::Error> {
     result.finish(revision, shared);
-    serde_json::to_vec(&result)
+    let mut json = serde_json::to_vec(&result)?;
+    // Messages are lines of a stream.
+    make_one_line(&mut json);
+    Ok(json.into())
 }
 
 fn set_envelope(

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::HeaderMap;
 use mcp_jsonrpc::model::ParamHeader;
-use mcp_jsonrpc::{ErrorCode, ErrorObject, RawRef};
+use mcp_jsonrpc::{ErrorCode, ErrorObject, RawJson, RawRef};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ pub(crate) struct Named {
     uri: Option<String>,
     #[serde(rename = "taskId")]
     task_id: Option<String>,
-    arguments: Option<Value>,
+    arguments: Option<RawJson>,
 }
 
 impl Named {
@@ -57,7 +57,11 @@ pub(crate) fn check_params(
     if let Some(name) = name {
         check(headers, NAME, &name)?;
     }
-    let arguments = named.arguments.unwrap_or(Value::Null);
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let arguments = named.arguments.and_then(|raw| raw.parse().ok());
+    let arguments: Value = arguments.unwrap_or_default();
     for header in wanted {
         let name = format!("mcp-param-{}", header.suffix.to_ascii_lowercase());
         match header.value(&arguments) {

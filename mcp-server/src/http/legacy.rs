@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use http::{HeaderValue, StatusCode};
-use mcp_jsonrpc::model::{CancelledParams, RootsListChanged};
+use mcp_jsonrpc::model::RootsListChanged;
 use mcp_jsonrpc::{
-    DecodeError, ErrorCode, ErrorObject, MessageRef, NotificationMethod as _, RawRef, RequestId,
-    Revision, parse_params,
+    DecodeError, ErrorCode, MessageRef, NotificationMethod as _, RawRef, RequestId, Revision,
 };
 
 use super::body::ResponseBody;
@@ -140,7 +139,13 @@ fn initialize(subject: &Subject<'_>, id: &RequestId, params: Option<RawRef<'_>>)
         owned(params).as_ref(),
     ) {
         Ok(opened) => opened,
-        Err(refusal) => return reply::json(StatusCode::BAD_REQUEST, refusal.body),
+        Err(refusal) => {
+            let status = match refusal.code {
+                Some(ErrorCode::INTERNAL_ERROR) => StatusCode::INTERNAL_SERVER_ERROR,
+                _ => StatusCode::BAD_REQUEST,
+            };
+            return reply::json(status, refusal.body);
+        }
     };
     let Some(session) = subject.sessions.add(shared, session, subject.caller_id()) else {
         return reply::refusal(StatusCode::SERVICE_UNAVAILABLE, "too many sessions");
@@ -187,7 +192,7 @@ fn find_session(subject: &Subject<'_>) -> Result<Arc<HttpSession>, Box<HttpReply
 fn accept(subject: &Subject<'_>, session: &HttpSession, message: MessageRef<'_>) {
     match message {
         MessageRef::Notification { method, .. } if method == RootsListChanged::NAME => {
-            subject.shared.handler.roots_changed(session.session.id);
+            session.session.roots_changed(subject.shared);
         }
         MessageRef::Response {
             id: Some(id),
@@ -196,12 +201,7 @@ fn accept(subject: &Subject<'_>, session: &HttpSession, message: MessageRef<'_>)
             session.session.peer.answer(&id, outcome.map(Into::into));
         }
         MessageRef::Notification { method, params } if method == "notifications/cancelled" => {
-            if let Ok(params) = parse_params::<CancelledParams>(params)
-                && let Some(id) = params.request_id
-                && let Some(running) = session.in_flight.lock().remove(&id)
-            {
-                running.abort();
-            }
+            session.in_flight.cancel(params);
         }
         _ => {}
     }
@@ -241,18 +241,6 @@ fn spawn(
     part: Part,
 ) -> Result<(), Reply> {
     let limit = subject.shared.limits.in_flight();
-    let mut in_flight = session.in_flight.lock();
-    let refusal = if in_flight.contains_key(&id) {
-        Some(format!("the request id {id} is in use"))
-    } else if in_flight.len() >= limit {
-        Some(format!("too many requests in flight: the limit is {limit}"))
-    } else {
-        None
-    };
-    if let Some(message) = refusal {
-        let error = ErrorObject::new(ErrorCode::INVALID_REQUEST, message);
-        return Err(Reply::error(Some(&id), &error));
-    }
     let exchange = Exchange {
         shared: Arc::clone(subject.shared),
         client: Arc::clone(&session.session.client),
@@ -263,19 +251,18 @@ fn spawn(
         method: method.to_owned(),
         params: owned(params),
     };
-    let (stream, table) = (Arc::clone(stream), Arc::clone(&session.in_flight));
-    let work = async move {
-        let part = part;
-        let id = exchange.id.clone();
-        let reply = exchange.respond().await;
-        // From here on it can no longer be cancelled: the response is kept.
-        if table.lock().remove(&id).is_some() {
-            stream.push_response(reply.body);
-        }
-        drop(part);
-    };
-    in_flight.insert(id, tokio::spawn(work).abort_handle());
-    Ok(())
+    let stream = Arc::clone(stream);
+    session.in_flight.start(&id, limit, |ticket| {
+        let work = async move {
+            let (place, part) = (ticket.take_place(), part);
+            let reply = exchange.respond().await;
+            if place.leave() {
+                stream.push_response(reply.body);
+            }
+            drop(part);
+        };
+        tokio::spawn(work).abort_handle()
+    })
 }
 
 /// JSON if the response is all there is; a stream otherwise.

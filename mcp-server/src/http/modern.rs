@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::task::Poll;
 
-use mcp_jsonrpc::model::{self, ParamHeader};
-use mcp_jsonrpc::{RawRef, RequestId};
+use http::{HeaderValue, StatusCode, header};
+use mcp_jsonrpc::model::{self, Meta, ParamHeader};
+use mcp_jsonrpc::{ErrorCode, ErrorObject, RawRef, RequestId};
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::body::{ResponseBody, Working};
 use super::event_stream::{Begin, EventStream};
@@ -12,7 +14,9 @@ use super::headers::{self, Named};
 use super::reply::{self, Accepts, HttpReply, modern_status};
 use super::service::{STREAM_AFTER, Subject};
 use crate::dispatch::era;
+use crate::dispatch::guarded::caught;
 use crate::dispatch::{Exchange, Reply, owned};
+use crate::handler::error::Error;
 
 /// Answers one request.
 pub(crate) async fn request(
@@ -20,8 +24,15 @@ pub(crate) async fn request(
     id: RequestId,
     method: &str,
     params: Option<RawRef<'_>>,
+    meta: Option<Meta>,
 ) -> HttpReply {
-    match start(subject, &id, method, params).await {
+    // Subscriptions last, and have a bound of their own.
+    let lasts = method == "subscriptions/listen";
+    let room = (!lasts).then(|| Arc::clone(subject.room).try_acquire_owned());
+    let Ok(room) = room.transpose() else {
+        return busy(&id, subject.shared.limits.requests());
+    };
+    match start(subject, &id, method, params, meta, room).await {
         Ok((working, stream)) => begin(working, stream, subject.accepts).await,
         Err(error) => {
             let refusal = Reply::error(Some(&id), &error);
@@ -36,13 +47,15 @@ async fn start(
     id: &RequestId,
     method: &str,
     params: Option<RawRef<'_>>,
-) -> Result<(Working, Arc<EventStream>), mcp_jsonrpc::ErrorObject> {
-    let meta = era::meta_of(params);
+    meta: Option<Meta>,
+    room: Option<OwnedSemaphorePermit>,
+) -> Result<(Working, Arc<EventStream>), ErrorObject> {
     // A contradiction between header and body comes before everything but a missing `_meta`.
     if let Some(version) = meta.as_ref().and_then(|meta| meta.protocol_version()) {
         headers::check_request(subject.headers, &version, method)?;
     }
     let client = Arc::new(era::modern_client(meta.as_ref())?);
+    let revision = client.revision;
     let limits = &subject.shared.limits;
     let stream = Arc::new(EventStream::plain(
         limits.replay_events(),
@@ -59,29 +72,43 @@ async fn start(
         params: owned(params),
     };
     let named = Named::of(params);
-    let wanted = param_headers(&exchange, &named).await;
+    let wanted = caught(param_headers(&exchange, &named)).await;
+    let wanted = wanted.map_err(|error| error.object(revision))?;
     headers::check_params(subject.headers, method, named, &wanted)?;
-    Ok((Box::pin(exchange.respond()), stream))
+    let working = async move {
+        let _room = room;
+        exchange.respond().await
+    };
+    Ok((Box::pin(working), stream))
+}
+
+/// The reply where there is no room for another request.
+fn busy(id: &RequestId, limit: usize) -> HttpReply {
+    let message = format!("too many requests in flight: the limit is {limit}; try again later");
+    let error = ErrorObject::new(ErrorCode::INTERNAL_ERROR, message);
+    let body = Reply::error(Some(id), &error).body;
+    let mut reply = reply::json(StatusCode::SERVICE_UNAVAILABLE, body);
+    let seconds = HeaderValue::from_static("1");
+    reply.headers_mut().insert(header::RETRY_AFTER, seconds);
+    reply
 }
 
 /// The headers that the called tool's schema asks for.
-async fn param_headers(exchange: &Exchange, named: &Named) -> Vec<ParamHeader> {
+async fn param_headers(exchange: &Exchange, named: &Named) -> Result<Vec<ParamHeader>, Error> {
     let name = named
         .name
         .as_deref()
         .filter(|_| exchange.method == "tools/call");
     let Some(name) = name else {
-        return Vec::new();
+        return Ok(Vec::new());
     };
-    let cx = exchange.context(None);
-    let tool = exchange.shared.handler.find_tool(name, &cx).await;
-    let schema = tool.map(|tool| tool.input_schema);
+    let tool = exchange.find_tool(name).await?;
+    let schema = tool.as_ref().map(|tool| &tool.input_schema);
     let annotated = schema.filter(|schema| schema.get().contains("x-mcp-header"));
     let schema = annotated.and_then(|schema| schema.parse().ok());
     // Clients do not offer a tool whose annotations are invalid.
-    schema
-        .and_then(|schema| model::param_headers(&schema).ok())
-        .unwrap_or_default()
+    let headers = schema.and_then(|schema| model::param_headers(&schema).ok());
+    Ok(headers.unwrap_or_default())
 }
 
 /// JSON if the response is the first thing to come; a stream if something else is, or nothing is
@@ -120,7 +147,7 @@ async fn begin(mut working: Working, stream: Arc<EventStream>, accepts: Accepts)
         }
         Begin::Stream => match stream.last() {
             Some(body) => reply::json(modern_status(code), body),
-            None => reply::refusal(http::StatusCode::NOT_ACCEPTABLE, "accept text/event-stream"),
+            None => reply::refusal(StatusCode::NOT_ACCEPTABLE, "accept text/event-stream"),
         },
     }
 }

@@ -12,6 +12,7 @@ use bytes::{Buf, BytesMut};
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body::Body;
 use mcp_jsonrpc::{Incoming, MessageRef, decode};
+use tokio::sync::Semaphore;
 
 use super::guard::Guard;
 #[cfg(feature = "sse")]
@@ -20,9 +21,10 @@ use super::reply::{self, Accepts, HttpReply};
 use super::sessions::Sessions;
 use super::{headers, legacy, modern};
 use crate::dispatch::era;
+use crate::dispatch::guarded::{caught, caught_now, in_time};
 use crate::dispatch::malformed;
 use crate::handler::caller::Caller;
-use crate::http::auth::Authenticator;
+use crate::http::auth::{Authenticator, Denied};
 use crate::server::Service;
 use crate::server::shared::Shared;
 
@@ -46,6 +48,8 @@ pub struct HttpService {
 struct Inner {
     shared: Arc<Shared>,
     sessions: Arc<Sessions>,
+    /// Room for modern requests.
+    room: Arc<Semaphore>,
     #[cfg(feature = "sse")]
     sse: Option<Arc<SseSessions>>,
     guard: Guard,
@@ -56,6 +60,7 @@ struct Inner {
 pub(crate) struct Subject<'a> {
     pub(crate) shared: &'a Arc<Shared>,
     pub(crate) sessions: &'a Sessions,
+    pub(crate) room: &'a Arc<Semaphore>,
     pub(crate) headers: &'a HeaderMap,
     pub(crate) accepts: Accepts,
     pub(crate) caller: Option<Arc<Caller>>,
@@ -70,10 +75,12 @@ impl Subject<'_> {
 impl HttpService {
     /// Serves `service`.
     pub fn new(service: &Service) -> Self {
+        let room = service.0.limits.requests().min(Semaphore::MAX_PERMITS);
         Self {
             inner: Arc::new(Inner {
                 shared: Arc::clone(&service.0),
                 sessions: Arc::new(Sessions::default()),
+                room: Arc::new(Semaphore::new(room)),
                 #[cfg(feature = "sse")]
                 sse: None,
                 guard: Guard::default(),
@@ -170,12 +177,15 @@ impl Inner {
         }
         let mut caller = None;
         if let Some(authenticator) = &self.authenticator {
-            if let Some(document) = authenticator.document(parts.uri.path())
+            let document = caught_now(|| authenticator.document(parts.uri.path()));
+            if let Ok(Some(document)) = document
                 && parts.method == Method::GET
             {
                 return reply::json(StatusCode::OK, document);
             }
-            match authenticator.authenticate(&parts.headers).await {
+            let deciding = authenticator.authenticate(&parts.headers);
+            let decided = caught(in_time(deciding, &self.shared.limits)).await;
+            match decided.unwrap_or_else(|_| Err(Denied::unavailable())) {
                 Ok(known) => caller = Some(Arc::new(known)),
                 Err(denied) => return denied.into_reply(),
             }
@@ -183,6 +193,7 @@ impl Inner {
         let subject = Subject {
             shared: &self.shared,
             sessions: &self.sessions,
+            room: &self.room,
             headers: &parts.headers,
             accepts: Accepts::of(&parts.headers),
             caller,
@@ -286,7 +297,7 @@ impl Inner {
                     && method != "initialize"
                     || is_modern && eras.has_modern() =>
             {
-                modern::request(subject, id, &method, params).await
+                modern::request(subject, id, &method, params, meta).await
             }
             // The modern era has none over HTTP; whatever it is, it changes nothing.
             MessageRef::Notification { .. } if is_modern && eras.has_modern() => {

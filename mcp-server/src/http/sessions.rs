@@ -5,12 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use mcp_jsonrpc::RequestId;
 use parking_lot::Mutex;
-use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use super::event_stream::EventStream;
+use crate::dispatch::in_flight::InFlight;
 use crate::notifier::{Listening, Subscribers};
 use crate::pipe::outlet::Outlet;
 use crate::server::random;
@@ -52,9 +51,6 @@ struct StreamLimits {
     events: usize,
     bytes: usize,
 }
-
-/// The running requests of one session.
-pub(crate) type InFlight = Mutex<HashMap<RequestId, AbortHandle>>;
 
 impl Default for Sessions {
     fn default() -> Self {
@@ -158,7 +154,7 @@ impl Table {
             let unused = now.saturating_sub(session.used.load(Ordering::Relaxed));
             let keep = unused <= idle.as_secs()
                 || session.general.is_read()
-                || !session.in_flight.lock().is_empty();
+                || !session.in_flight.is_empty();
             if !keep {
                 session.close();
             }
@@ -205,9 +201,7 @@ impl HttpSession {
 
     fn close(&self) {
         self.session.peer.close();
-        for (_, running) in self.in_flight.lock().drain() {
-            running.abort();
-        }
+        self.in_flight.abort_all();
         self.general.finish(None);
         for stream in self.streams.lock().drain(..) {
             stream.finish(None);

@@ -76,15 +76,15 @@ async fn honoured(
         let cx = exchange.context(None);
         let mut watched = Vec::new();
         for uri in uris {
-            if can_subscribe(all) && exchange.shared.handler.can_watch(&uri, &cx).await {
+            if can_subscribe(all) && exchange.can_watch(&uri, &cx).await? {
                 watched.push(uri);
             }
         }
         filter.resource_subscriptions = Some(watched);
     }
     if let Some(ids) = &mut filter.task_ids {
-        let tasks = &exchange.shared.tasks;
-        ids.retain(|id| tasks.find(id, exchange.caller_id()).is_some());
+        let (tasks, owner) = (&exchange.shared.tasks, exchange.task_owner());
+        ids.retain(|id| tasks.find(id, &owner).is_some());
     }
     Ok(filter)
 }

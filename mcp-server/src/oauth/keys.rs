@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use mcp_transport::{client_builder, is_loopback_host};
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
@@ -16,6 +17,8 @@ use super::jwk::{self, Jwk};
 const FRESH: Duration = Duration::from_secs(600);
 /// How often keys are fetched at most, whatever tokens come.
 const COOLDOWN: Duration = Duration::from_secs(30);
+/// Time for a fetch, from its connection to its last byte.
+const FETCH_TIME: Duration = Duration::from_secs(10);
 /// Largest key set, in bytes.
 const MAX_SET_BYTES: usize = 256 << 10;
 
@@ -44,7 +47,7 @@ impl KeySource for String {
 #[derive(Clone, Debug)]
 pub struct JwksUrl {
     client: reqwest::Client,
-    url: String,
+    url: reqwest::Url,
 }
 
 impl JwksUrl {
@@ -54,14 +57,20 @@ impl JwksUrl {
     ///
     /// The URL is another one, or the system's certificates cannot be read.
     pub fn new(url: impl Into<String>) -> Result<Self, BoxError> {
-        let url = url.into();
-        let local = ["http://127.0.0.1:", "http://localhost:", "http://[::1]:"];
-        if !url.starts_with("https://") && !local.iter().any(|start| url.starts_with(start)) {
-            return Err(format!("invalid JWKS URL {url}: it must be https").into());
+        let url = reqwest::Url::parse(&url.into());
+        let url = url.map_err(|why| format!("invalid JWKS URL: {why}"))?;
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err("invalid JWKS URL: it must not contain a user name or password".into());
         }
-        let client = mcp_transport::client_builder()?
+        let builder = client_builder()?;
+        let builder = match url.scheme() {
+            "https" => builder,
+            "http" if url.host_str().is_some_and(is_loopback_host) => builder.no_proxy(),
+            _ => return Err(format!("invalid JWKS URL {url}: it must be https").into()),
+        };
+        let client = builder
             .redirect(reqwest::redirect::Policy::none())
-            .timeout(Duration::from_secs(10))
+            .timeout(FETCH_TIME)
             .build()?;
         Ok(Self { client, url })
     }
@@ -70,12 +79,10 @@ impl JwksUrl {
 #[async_trait]
 impl KeySource for JwksUrl {
     async fn fetch(&self) -> Result<String, BoxError> {
-        let mut reply = self
-            .client
-            .get(&self.url)
-            .send()
-            .await?
-            .error_for_status()?;
+        let mut reply = self.client.get(self.url.clone()).send().await?;
+        if !reply.status().is_success() {
+            return Err(format!("{} replied with status {}", self.url, reply.status()).into());
+        }
         let mut all = Vec::new();
         while let Some(chunk) = reply.chunk().await? {
             if all.len() + chunk.len() > MAX_SET_BYTES {

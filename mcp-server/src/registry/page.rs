@@ -2,21 +2,23 @@
 
 use crate::handler::error::Error;
 
-/// The page that begins at `cursor`, and the cursor of the next one.
+/// The page that begins at `cursor`, and the cursor of the next one. Only pages' beginnings are
+/// cursors: there are as many as pages.
 pub(crate) fn cut<'a, T>(
     all: &'a [T],
     cursor: Option<&str>,
     limit: usize,
 ) -> Result<(&'a [T], Option<String>), Error> {
+    let limit = limit.max(1);
     let start = match cursor {
         None => 0,
         Some(cursor) => cursor
             .strip_prefix("at-")
             .and_then(|at| at.parse().ok())
-            .filter(|at| *at < all.len())
+            .filter(|at: &usize| *at < all.len() && at.is_multiple_of(limit))
             .ok_or_else(|| Error::invalid_params("invalid cursor: list again from the start"))?,
     };
-    let end = start.saturating_add(limit.max(1)).min(all.len());
+    let end = start.saturating_add(limit).min(all.len());
     let next = (end < all.len()).then(|| format!("at-{end}"));
     Ok((all.get(start..end).unwrap_or_default(), next))
 }
@@ -38,7 +40,7 @@ mod tests {
             }
         }
         assert_eq!(seen, all);
-        for bad in ["", "3", "at-10", "at--1", "at-x"] {
+        for bad in ["", "3", "at-10", "at--1", "at-x", "at-4"] {
             assert!(cut(&all, Some(bad), 3).is_err(), "{bad}");
         }
     }

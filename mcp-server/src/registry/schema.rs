@@ -1,34 +1,29 @@
 //! Checks against JSON Schemas.
 
+#[cfg(feature = "validate")]
+use std::sync::OnceLock;
+
 use mcp_jsonrpc::{RawJson, RawObject};
 
-/// Checks values against one schema. Without the feature `validate` there is none.
+/// Checks values against the schema it is given, always the same one. The schema is compiled for the
+/// first value: most tools of a long list are never called. Without the feature `validate` nothing is
+/// checked.
+#[derive(Default)]
 pub(crate) struct Checker {
     #[cfg(feature = "validate")]
-    validator: jsonschema::Validator,
-    #[cfg(not(feature = "validate"))]
-    never: std::convert::Infallible,
+    validator: OnceLock<Option<jsonschema::Validator>>,
 }
 
 #[cfg(feature = "validate")]
 impl Checker {
-    /// `None` for a schema that cannot be used; it is logged, and nothing is checked then.
-    pub(crate) fn new(schema: &RawObject) -> Option<Self> {
-        let schema = schema.parse::<serde_json::Value>().ok()?;
-        match jsonschema::validator_for(&schema) {
-            Ok(validator) => Some(Self { validator }),
-            Err(error) => {
-                tracing::warn!(%error, "a tool's schema cannot be used for checks");
-                None
-            }
-        }
-    }
-
-    pub(crate) fn check(&self, value: &RawJson) -> Result<(), String> {
+    pub(crate) fn check(&self, schema: &RawObject, value: &RawJson) -> Result<(), String> {
+        let Some(validator) = self.validator.get_or_init(|| compile(schema)) else {
+            return Ok(());
+        };
         let value = value
             .parse()
             .map_err(|error: serde_json::Error| error.to_string())?;
-        self.validator.validate(&value).map_err(|error| {
+        validator.validate(&value).map_err(|error| {
             let place = error.instance_path().to_string();
             if place.is_empty() {
                 error.to_string()
@@ -39,13 +34,19 @@ impl Checker {
     }
 }
 
+/// `None` for a schema that cannot be used; it is logged, and nothing is checked then.
+#[cfg(feature = "validate")]
+fn compile(schema: &RawObject) -> Option<jsonschema::Validator> {
+    let schema = schema.parse::<serde_json::Value>().ok()?;
+    jsonschema::validator_for(&schema)
+        .inspect_err(|error| tracing::warn!(%error, "a tool's schema cannot be used for checks"))
+        .ok()
+}
+
 #[cfg(not(feature = "validate"))]
 impl Checker {
-    pub(crate) fn new(_: &RawObject) -> Option<Self> {
-        None
-    }
-
-    pub(crate) fn check(&self, _: &RawJson) -> Result<(), String> {
-        match self.never {}
+    #[allow(clippy::unused_self, reason = "it checks with the feature `validate`")]
+    pub(crate) fn check(&self, _: &RawObject, _: &RawJson) -> Result<(), String> {
+        Ok(())
     }
 }

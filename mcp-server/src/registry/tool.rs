@@ -17,10 +17,16 @@ type ToolFn = dyn Fn(RawObject, Context) -> BoxFuture<Result<CallToolResult, Err
 
 /// A registered tool.
 pub(crate) struct ToolEntry {
-    pub(crate) tool: Tool,
+    pub(crate) tool: Arc<Tool>,
     run: Arc<ToolFn>,
-    input: Option<Checker>,
-    output: Option<Checker>,
+    /// `None` if the types say all that the schemas do.
+    checkers: Option<Checkers>,
+}
+
+#[derive(Default)]
+struct Checkers {
+    input: Checker,
+    output: Checker,
 }
 
 impl ToolEntry {
@@ -45,11 +51,9 @@ impl ToolEntry {
                 }
             }
         };
-        let check = |schema: &RawObject| checked.then(|| Checker::new(schema)).flatten();
         Self {
-            input: check(&tool.input_schema),
-            output: tool.output_schema.as_ref().and_then(check),
-            tool,
+            checkers: checked.then(Checkers::default),
+            tool: Arc::new(tool),
             run: Arc::new(run),
         }
     }
@@ -60,9 +64,10 @@ impl ToolEntry {
         cx: Context,
     ) -> Result<CallToolResult, Error> {
         let arguments = arguments.unwrap_or_else(RawObject::empty);
-        if let Some(input) = &self.input {
-            input
-                .check(arguments.as_json())
+        if let Some(checkers) = &self.checkers {
+            checkers
+                .input
+                .check(&self.tool.input_schema, arguments.as_json())
                 .map_err(|why| Error::failed(format!("invalid arguments: {why}")))?;
         }
         let result = (self.run)(arguments, cx).await?;
@@ -74,8 +79,9 @@ impl ToolEntry {
                 "tool {} returned no structured content, but has an output schema",
                 self.tool.name
             ))),
-            (Some(_), Some(content)) => {
-                if let Some(Err(why)) = self.output.as_ref().map(|output| output.check(content)) {
+            (Some(schema), Some(content)) => {
+                let checkers = self.checkers.as_ref();
+                if let Some(Err(why)) = checkers.map(|it| it.output.check(schema, content)) {
                     return Err(Error::internal(format!(
                         "tool {} returned structured content that does not fit its output schema: {why}",
                         self.tool.name

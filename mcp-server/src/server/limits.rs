@@ -43,8 +43,11 @@ limits! {
     depth / with_depth: usize = 64;
     /// Messages in one batch (2025-03-26 only). Default: 64.
     batch_len / with_batch_len: usize = 64;
-    /// Requests in flight on one connection or session. Default: 256.
+    /// Requests in flight on one connection or legacy session. Default: 256.
     in_flight / with_in_flight: usize = 256;
+    /// Modern requests in flight at one HTTP endpoint, over all clients and beside subscriptions.
+    /// Default: 4,096; beyond it, new ones are refused with status 503.
+    requests / with_requests: usize = 4_096;
     /// Time a handler may take; it is dropped afterwards. Default: 10 minutes.
     request_time / with_request_time: Duration = Duration::from_secs(600);
     /// Time that running requests get once a client has closed its end. Default: 5 seconds.
@@ -62,7 +65,7 @@ limits! {
     state_time / with_state_time: Duration = Duration::from_secs(3600);
     /// Calls that hold something while they wait for an answer between two rounds. Default: 1,000.
     parked_calls / with_parked_calls: usize = 1_000;
-    /// Open subscriptions, in total. Default: 10,000.
+    /// Open subscriptions (modern era), in total. Default: 10,000.
     subscriptions / with_subscriptions: usize = 10_000;
     /// Resources one session or subscription may watch. Default: 1,000.
     watched_resources / with_watched_resources: usize = 1_000;

@@ -6,6 +6,7 @@ use mcp_jsonrpc::RawJson;
 use mcp_jsonrpc::model::{CacheScope, Implementation};
 
 use crate::dispatch::era::Eras;
+use crate::dispatch::fixed_list::FixedList;
 use crate::dispatch::held::HeldTable;
 use crate::dispatch::request_state::Sealer;
 use crate::handler::Handler;
@@ -32,4 +33,5 @@ pub(crate) struct Shared {
     pub(crate) subscribers: Subscribers,
     pub(crate) tasks: TaskTable,
     pub(crate) held: HeldTable,
+    pub(crate) fixed_tools: FixedList,
 }

@@ -9,8 +9,9 @@ use mcp_jsonrpc::model::{
 };
 use mcp_jsonrpc::{Body, TaskForm};
 
-use crate::dispatch::call::{self, tasks_required};
+use crate::dispatch::call::tasks_required;
 use crate::dispatch::era;
+use crate::dispatch::guarded::in_time;
 use crate::dispatch::{Exchange, Outcome};
 use crate::handler::error::Error;
 use crate::registry::page;
@@ -38,7 +39,7 @@ pub(crate) async fn modern(exchange: &Exchange) -> Outcome {
             }
             let cx = exchange.context(params.meta.clone());
             let work = async move { handler.get_task(params, cx).await };
-            let mut task = call::guarded(work, limits).await?;
+            let mut task = in_time(work, limits).await??;
             task.result_type = None;
             exchange.finished(task)
         }
@@ -50,7 +51,7 @@ pub(crate) async fn modern(exchange: &Exchange) -> Outcome {
             }
             let cx = exchange.context(params.meta.clone());
             let work = async move { handler.cancel_task(params, cx).await };
-            call::guarded(work, limits).await?;
+            in_time(work, limits).await??;
             exchange.finished(EmptyResult::default())
         }
         _ => {
@@ -61,7 +62,7 @@ pub(crate) async fn modern(exchange: &Exchange) -> Outcome {
             }
             let cx = exchange.context(params.meta.clone());
             let work = async move { handler.update_task(params, cx).await };
-            call::guarded(work, limits).await?;
+            in_time(work, limits).await??;
             exchange.finished(EmptyResult::default())
         }
     }
@@ -71,7 +72,7 @@ pub(crate) async fn modern(exchange: &Exchange) -> Outcome {
 pub(crate) async fn legacy(exchange: &Exchange) -> Outcome {
     if exchange.method == "tasks/list" {
         let params: PageParams = exchange.params()?;
-        let all = exchange.shared.tasks.list(exchange.caller_id());
+        let all = exchange.shared.tasks.list(&exchange.task_owner());
         let all: Vec<_> = all.iter().map(|cell| cell.experimental()).collect();
         let limit = exchange.shared.limits.page_len();
         let (tasks, next) = page::cut(&all, params.cursor.as_deref(), limit)?;
@@ -134,6 +135,6 @@ async fn result(exchange: &Exchange, session: &Session, cell: &Arc<TaskCell>) ->
 }
 
 fn find(exchange: &Exchange, id: &str) -> Result<Arc<TaskCell>, Error> {
-    let found = exchange.shared.tasks.find(id, exchange.caller_id());
+    let found = exchange.shared.tasks.find(id, &exchange.task_owner());
     found.ok_or_else(|| Error::unknown_task(id))
 }

@@ -3,19 +3,21 @@
 
 use std::time::Duration;
 
-use mcp_client::{CallError, Client, ClientEvent, EraMode, Interests};
+use mcp_client::{CallError, Client, ClientEvent, EraMode, Interests, Started};
 use mcp_jsonrpc::ErrorCode;
 use mcp_jsonrpc::model::experimental_task::{TaskSupport, ToolExecution};
+use mcp_jsonrpc::model::task::TaskStatus;
 use mcp_jsonrpc::model::{
-    CompleteParams, CompletionArgument, LoggingLevel, Prompt, PromptArgument, PromptReference,
-    Resource, ResourceTemplate,
+    CallToolResult, CompleteParams, CompletionArgument, ElicitUrlParams, LoggingLevel, Prompt,
+    PromptArgument, PromptReference, ReadDirectory, ReadDirectoryParams, Resource,
+    ResourceTemplate, Tool,
 };
-use mcp_server::{Context, Eras, Error, Limits, Roots, Service};
+use mcp_server::{Context, Eras, Error, Limits, Roots, Service, SkillBundle};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::kit::{
-    Alive, MODERN, Obliging, any, everything, listen, name_form, server, text, until,
+    Alive, MODERN, Obliging, any, everything, listen, name_form, sampling, server, text, until,
 };
 
 /// What a handler does, as the call's arguments say.
@@ -28,13 +30,15 @@ enum Act {
     Ask,
     AskTwice,
     AskAtOnce,
+    AskModel,
+    AskUrl,
     Progress,
     Detach,
     DetachAndAsk,
     Hang,
 }
 
-const ACTS: [Act; 11] = [
+const ACTS: [Act; 13] = [
     Act::Return,
     Act::Fail,
     Act::Refuse,
@@ -42,18 +46,29 @@ const ACTS: [Act; 11] = [
     Act::Ask,
     Act::AskTwice,
     Act::AskAtOnce,
+    Act::AskModel,
+    Act::AskUrl,
     Act::Progress,
     Act::Detach,
     Act::DetachAndAsk,
     Act::Hang,
 ];
 
-/// What a client requests. The first three run an [`Act`].
+/// What a client requests: the whole method table. The first four run an [`Act`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Method {
     CallTool,
     GetPrompt,
     ReadResource,
+    /// A call that is asked for as a task where that can be; then `tasks/get`, with `tasks/result` or
+    /// `tasks/update`.
+    RunTask,
+    /// `tasks/get`, `tasks/list` or `tasks/update`, and `tasks/cancel`.
+    SteerTask,
+    Ping,
+    ListSkills,
+    GetSkill,
+    ReadDirectory,
     ListTools,
     ListPrompts,
     ListResources,
@@ -63,10 +78,16 @@ enum Method {
     Watch,
 }
 
-const METHODS: [Method; 10] = [
+const METHODS: [Method; 16] = [
     Method::CallTool,
     Method::GetPrompt,
     Method::ReadResource,
+    Method::RunTask,
+    Method::SteerTask,
+    Method::Ping,
+    Method::ListSkills,
+    Method::GetSkill,
+    Method::ReadDirectory,
     Method::ListTools,
     Method::ListPrompts,
     Method::ListResources,
@@ -75,6 +96,21 @@ const METHODS: [Method; 10] = [
     Method::SetLevel,
     Method::Watch,
 ];
+
+/// How many of the methods run an [`Act`].
+const ACTING: usize = 4;
+
+impl Method {
+    fn acts(self) -> bool {
+        METHODS[..ACTING].contains(&self)
+    }
+
+    /// Whether the era has it at all.
+    fn is_known(self, is_modern: bool) -> bool {
+        let skills = [Self::ListSkills, Self::GetSkill, Self::ReadDirectory];
+        is_modern || !skills.contains(&self)
+    }
+}
 
 async fn act(act: Act, cx: &Context) -> Result<&'static str, Error> {
     match act {
@@ -92,6 +128,11 @@ async fn act(act: Act, cx: &Context) -> Result<&'static str, Error> {
                 tokio::join!(cx.ask("name", name_form()), cx.ask("roots", Roots::new()));
             name?;
             roots?;
+        }
+        Act::AskModel => drop(cx.ask("model", sampling()).await?),
+        Act::AskUrl => {
+            let url = ElicitUrlParams::new("Log in", "https://example.com/login");
+            cx.ask("url", url).await?;
         }
         Act::Progress => {
             for step in 0..5 {
@@ -116,17 +157,36 @@ async fn run(index: Option<usize>, alive: Alive, cx: Context) -> Result<&'static
     act(ACTS[index.unwrap_or(0)], &cx).await
 }
 
-fn service(eras: Eras, alive: &Alive) -> Service {
-    let (calls, prompts, reads) = (alive.clone(), alive.clone(), alive.clone());
-    let mut tool = any("act");
+fn with_tasks(name: &str) -> Tool {
+    let mut tool = any(name);
     let mut execution = ToolExecution::default();
     execution.task_support = Some(TaskSupport::Optional);
     tool.execution = Some(execution);
+    tool
+}
+
+fn skill() -> SkillBundle {
+    let manifest = b"---\nname: greet\ndescription: Greets\n---\nHello\n".to_vec();
+    SkillBundle::new("acme/greet", [("SKILL.md", manifest)]).unwrap()
+}
+
+fn service(eras: Eras, alive: &Alive) -> Service {
+    let (calls, prompts, reads) = (alive.clone(), alive.clone(), alive.clone());
+    let jobs = alive.clone();
     let mut prompt = Prompt::new("act");
     prompt.arguments = Some(vec![PromptArgument::new("act")]);
     let number = |text: Option<&String>| text.and_then(|text| text.parse::<usize>().ok());
     server()
-        .tool_with_schema(tool, move |arguments: Value, cx: Context| {
+        .tool_with_schema(with_tasks("job"), move |_: Value, cx: Context| {
+            let guard = jobs.enter();
+            async move {
+                let _guard = guard;
+                cx.detach().await;
+                std::future::pending::<()>().await;
+            }
+        })
+        .skill(skill())
+        .tool_with_schema(with_tasks("act"), move |arguments: Value, cx: Context| {
             let index = arguments["act"].as_u64();
             run(
                 index.and_then(|it| usize::try_from(it).ok()),
@@ -160,6 +220,9 @@ const CELLS: [(EraMode, Eras); 6] = [
     (MODERN, Eras::Both),
 ];
 
+/// The folder of the one skill.
+const SKILL: &str = "skill://acme/greet";
+
 /// The longest plan.
 const MAX_REQUESTS: usize = 23;
 
@@ -170,7 +233,7 @@ type Plan = Vec<(usize, usize, Option<u32>)>;
 fn plan() -> impl Strategy<Value = Plan> {
     let polls = prop_oneof![2 => Just(None), 1 => (0u32..12).prop_map(Some)];
     // Half of the requests run an act.
-    let method = prop_oneof![0..3usize, 3..METHODS.len()];
+    let method = prop_oneof![0..ACTING, ACTING..METHODS.len()];
     prop::collection::vec((method, 0..ACTS.len(), polls), 1..=MAX_REQUESTS)
 }
 
@@ -182,10 +245,49 @@ async fn request(
     index: usize,
 ) -> Result<String, CallError> {
     let count = |items: usize| format!("{items} items");
+    let told = |result: &CallToolResult| format!("{} {}", result.failed(), text(result));
     Ok(match method {
-        Method::CallTool => {
-            let result = client.call_tool("act", json!({"act": index})).await?;
-            format!("{} {}", result.failed(), text(&result))
+        Method::CallTool => told(&client.call_tool("act", json!({"act": index})).await?),
+        Method::RunTask => match client
+            .start_tool("act", json!({"act": index}), None)
+            .await?
+        {
+            Started::Done(result) => told(&result),
+            Started::Task(task) => told(&task.wait().await?),
+        },
+        Method::SteerTask => {
+            let Started::Task(task) = client.start_tool("job", json!({}), None).await? else {
+                return Ok("it is no task".to_owned());
+            };
+            let status = task.state().await?.status;
+            if client.revision().is_modern() {
+                task.update(Default::default()).await?;
+            } else if client.list_tasks().await?.items.is_empty() {
+                return Ok("it is not listed".to_owned());
+            }
+            task.cancel().await?;
+            let ended = task.wait().await;
+            let cancelled = matches!(ended, Err(CallError::TaskCancelled { .. }));
+            count(usize::from(status == TaskStatus::Working && cancelled))
+        }
+        Method::Ping => {
+            client.ping().await?;
+            count(1)
+        }
+        Method::ListSkills => count(client.list_skills().await?.items.len()),
+        Method::GetSkill => {
+            let skill = client.get_skill(&format!("{SKILL}/SKILL.md")).await?;
+            count(usize::from(skill.name() == Some("greet")))
+        }
+        Method::ReadDirectory => {
+            let params = ReadDirectoryParams::new(SKILL);
+            count(
+                client
+                    .request::<ReadDirectory>(&params)
+                    .await?
+                    .resources
+                    .len(),
+            )
         }
         Method::GetPrompt => {
             let arguments = [("act", index.to_string())];
@@ -198,9 +300,9 @@ async fn request(
             let text = result.contents[0].text.as_deref();
             format!("false {}", text.unwrap_or_default())
         }
-        Method::ListTools => count(client.list_tools().await?.items.len()),
+        Method::ListTools => count(client.list_tools().await?.items.len() - 1),
         Method::ListPrompts => count(client.list_prompts().await?.items.len()),
-        Method::ListResources => count(client.list_resources().await?.items.len()),
+        Method::ListResources => count(client.list_resources().await?.items.len() - 1),
         Method::ListTemplates => count(client.list_resource_templates().await?.items.len()),
         Method::Complete => {
             let reference = PromptReference::new("act");
@@ -244,15 +346,24 @@ async fn requested(
     None
 }
 
-fn is_right(method: Method, act: Act, outcome: &Result<String, CallError>) -> bool {
+fn is_right(
+    method: Method,
+    act: Act,
+    is_modern: bool,
+    outcome: &Result<String, CallError>,
+) -> bool {
     let is = |want: &str| matches!(outcome, Ok(text) if text == want);
     let code = |want: ErrorCode| matches!(outcome, Err(error) if error.peer().map(|error| error.code) == Some(want));
-    if METHODS.iter().position(|it| *it == method) >= Some(3) {
+    if !method.is_known(is_modern) {
+        let unknown = matches!(outcome, Err(CallError::Unsupported { .. }));
+        return unknown || code(ErrorCode::METHOD_NOT_FOUND);
+    }
+    if !method.acts() {
         return is("1 items");
     }
     match act {
         // Only a tool's failure is a result.
-        Act::Fail if method == Method::CallTool => is("true failed"),
+        Act::Fail if matches!(method, Method::CallTool | Method::RunTask) => is("true failed"),
         Act::Fail | Act::Panic => code(ErrorCode::INTERNAL_ERROR),
         Act::Refuse => code(ErrorCode::new(-7)),
         Act::Hang => false,
@@ -277,11 +388,12 @@ fn check(cell: usize, plan: &Plan) -> Result<(), TestCaseError> {
             .connect()
             .await
             .unwrap();
+        let is_modern = client.revision().is_modern();
         let requests: Vec<_> = plan
             .iter()
             .map(|&(method, index, polls)| {
                 let (method, act) = (METHODS[method], ACTS[index]);
-                let hangs = act == Act::Hang && METHODS[..3].contains(&method);
+                let hangs = act == Act::Hang && method.acts();
                 let polls = polls.or(hangs.then_some(30));
                 let request = request(client.clone(), service.clone(), method, index);
                 (method, act, tokio::spawn(requested(request, polls)))
@@ -290,7 +402,7 @@ fn check(cell: usize, plan: &Plan) -> Result<(), TestCaseError> {
         for (method, act, running) in requests {
             if let Some(outcome) = running.await.unwrap() {
                 prop_assert!(
-                    is_right(method, act, &outcome),
+                    is_right(method, act, is_modern, &outcome),
                     "{mode:?} {eras:?} {method:?} {act:?}: {outcome:?}"
                 );
             }
@@ -301,7 +413,10 @@ fn check(cell: usize, plan: &Plan) -> Result<(), TestCaseError> {
         until(|| alive.count() == 0).await;
         // And the connection is as good as new.
         let after = request(client.clone(), service, Method::CallTool, 0).await;
-        prop_assert!(is_right(Method::CallTool, Act::Return, &after), "{after:?}");
+        prop_assert!(
+            is_right(Method::CallTool, Act::Return, is_modern, &after),
+            "{after:?}"
+        );
         client.close().await;
         Ok(())
     })

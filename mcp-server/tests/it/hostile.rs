@@ -1,5 +1,7 @@
 //! Misbehaving clients: each is answered with a refusal, holds nothing, and disturbs no one.
 
+use std::time::Duration;
+
 use http::{Method, StatusCode};
 use mcp_server::http::HttpService;
 use serde_json::{Value, json};
@@ -251,8 +253,12 @@ fn lying() -> Vec<Case> {
     ]
 }
 
-#[tokio::test]
-async fn every_misbehaving_request_is_refused_and_disturbs_no_other() {
+/// The time that each misbehaving request may take, refusal included. The clock is paused: it
+/// advances when nothing else can happen, so whatever waits for something runs into it.
+const LIMIT: Duration = Duration::from_secs(5);
+
+#[tokio::test(start_paused = true)]
+async fn every_misbehaving_request_is_refused_in_time_and_disturbs_no_other() {
     let alive = Alive::default();
     let service = HttpService::new(&app(&alive));
     let session = open(&service).await;
@@ -268,8 +274,12 @@ async fn every_misbehaving_request_is_refused_and_disturbs_no_other() {
             .iter()
             .map(|(name, value)| (*name, value.as_str()))
             .collect();
-        let reply = send(&service, case.method, &headers, case.body).await;
-        let (status, text) = (reply.status.as_u16(), reply.text().await);
+        let refusal = async {
+            let reply = send(&service, case.method, &headers, case.body).await;
+            (reply.status.as_u16(), reply.text().await)
+        };
+        let refusal = tokio::time::timeout(LIMIT, refusal).await;
+        let (status, text) = refusal.unwrap_or_else(|_| panic!("{}: no reply", case.name));
         assert_eq!(status, case.want.0, "{}: {text}", case.name);
         if let Some(code) = case.want.1 {
             let body: Value = serde_json::from_str(&text).unwrap();

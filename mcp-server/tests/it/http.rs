@@ -1,6 +1,7 @@
 //! Streamable HTTP, request by request, without a socket.
 
 use http::{Method, StatusCode};
+use mcp_server::Limits;
 use mcp_server::http::HttpService;
 use serde_json::{Value, json};
 
@@ -308,4 +309,82 @@ async fn a_session_may_have_as_many_calls_in_flight_as_its_limit() {
     for call in calls {
         assert!(call.await.unwrap().contains("done"));
     }
+}
+
+#[tokio::test]
+async fn modern_requests_beyond_the_limit_are_put_off_and_subscriptions_are_not_counted() {
+    let alive = Alive::default();
+    let guard = alive.clone();
+    let service = server()
+        .tool_with_schema(any("hang"), move |_: Value, _| {
+            let guard = guard.enter();
+            async move {
+                let _guard = guard;
+                std::future::pending::<()>().await;
+            }
+        })
+        .limits(Limits::default().with_requests(2).with_subscriptions(1))
+        .build();
+    let http = HttpService::new(&service);
+    let hang = || {
+        let http = http.clone();
+        tokio::spawn(async move { call_modern(&http, "hang", json!({})).await.text().await })
+    };
+    let listen = modern("subscriptions/listen", json!({"notifications": {}}));
+    let headers = [
+        ("mcp-protocol-version", "2026-07-28"),
+        ("mcp-method", "subscriptions/listen"),
+    ];
+    let mut subscription = post(&http, &headers, &listen).await;
+    assert!(subscription.chunk().await.unwrap().contains("acknowledged"));
+    let running = [hang(), hang()];
+    until(|| alive.count() == 2).await;
+    let refused = call_modern(&http, "hang", json!({})).await;
+    assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(refused.headers["retry-after"], "1");
+    assert_eq!(refused.json().await["id"], 1);
+    // Whoever goes makes room.
+    for running in running {
+        running.abort();
+    }
+    until(|| alive.count() == 0).await;
+    assert_eq!(
+        call_modern(&http, "none", json!({})).await.status,
+        StatusCode::BAD_REQUEST
+    );
+}
+
+#[tokio::test]
+async fn sessions_take_no_room_from_subscriptions_nor_subscriptions_from_sessions() {
+    let service = server()
+        .tool_with_schema(any("tool"), |_: Value, _| async {})
+        .limits(Limits::default().with_subscriptions(2).with_sessions(2))
+        .build();
+    let http = HttpService::new(&service);
+    let listen = modern(
+        "subscriptions/listen",
+        json!({"notifications": {"toolsListChanged": true}}),
+    );
+    let headers = [
+        ("mcp-protocol-version", "2026-07-28"),
+        ("mcp-method", "subscriptions/listen"),
+    ];
+    let mut open = Vec::new();
+    for _ in 0..2 {
+        open.push(post(&http, &headers, &listen).await);
+    }
+    let refused = post(&http, &headers, &listen).await.text().await;
+    assert!(refused.contains("too many subscriptions"), "{refused}");
+    // The sessions still hear of changes.
+    for _ in 0..2 {
+        let session = crate::http_kit::open(&http).await;
+        let get = [("mcp-session-id", session.as_str())];
+        let mut stream = send(&http, Method::GET, &get, "").await;
+        stream.chunk().await.unwrap();
+        service.notifier().tools_changed();
+        assert!(stream.chunk().await.unwrap().contains("list_changed"));
+    }
+    drop(open);
+    let mut again = post(&http, &headers, &listen).await;
+    assert!(again.chunk().await.unwrap().contains("acknowledged"));
 }

@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use async_trait::async_trait;
 use mcp_client::{Client, EraMode, Host, HostCapabilities, HostError, ServerRequest};
 use mcp_jsonrpc::model::{
-    CallToolResult, CreateMessageParams, CreateMessageResult, ElicitFormParams, ElicitResult,
-    FormSchema, Implementation, Role, Root, TextContent, Tool,
+    CallToolResult, CreateMessageParams, CreateMessageResult, ElicitAction, ElicitFormParams,
+    ElicitResult, ElicitUrlParams, FormSchema, Implementation, Role, Root, SamplingMessage,
+    TextContent, Tool,
 };
 use mcp_jsonrpc::{RawObject, Revision};
 use mcp_server::{Server, Service};
@@ -59,6 +60,14 @@ impl Host for Obliging {
         Ok(ElicitResult::accept(content.as_object().cloned().unwrap()))
     }
 
+    async fn elicit_url(
+        &self,
+        _: ServerRequest<ElicitUrlParams>,
+    ) -> Result<ElicitAction, HostError> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        Ok(ElicitAction::Accept)
+    }
+
     async fn sample(
         &self,
         _: ServerRequest<CreateMessageParams>,
@@ -80,6 +89,7 @@ impl Host for Obliging {
 pub(crate) fn everything() -> HostCapabilities {
     HostCapabilities::default()
         .with_forms()
+        .with_urls()
         .with_sampling()
         .with_roots()
 }
@@ -111,6 +121,12 @@ pub(crate) fn name_form() -> ElicitFormParams {
     }))
     .unwrap();
     ElicitFormParams::new("Your name?", schema)
+}
+
+/// A question to the client's model.
+pub(crate) fn sampling() -> CreateMessageParams {
+    let message = SamplingMessage::new(Role::User, TextContent::new("Hello"));
+    CreateMessageParams::new(vec![message], 10)
 }
 
 /// Counts how many are alive.

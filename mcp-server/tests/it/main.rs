@@ -7,13 +7,18 @@
 )]
 //! The claims of `mcp_server`, each checked over a real connection.
 
+#[cfg(feature = "skills")]
 mod four_cells;
 mod hostile;
 mod http;
 mod http_kit;
+#[cfg(feature = "oauth")]
+mod jwks;
 mod kit;
 #[cfg(feature = "sse")]
 mod legacy_sse;
+#[cfg(all(target_os = "linux", feature = "skills", feature = "sse"))]
+mod memory;
 #[cfg(feature = "oauth")]
 mod oauth;
 mod questions;
@@ -21,3 +26,4 @@ mod server;
 mod sockets;
 mod stdio;
 mod tasks;
+mod traps;

@@ -5,23 +5,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mcp_client::{Client, EraMode};
 use mcp_jsonrpc::ErrorCode;
-use mcp_jsonrpc::model::{
-    CreateMessageParams, ElicitAction, Prompt, Role, SamplingMessage, TextContent,
-};
+use mcp_jsonrpc::model::{ElicitAction, Prompt};
 use mcp_server::http::HttpService;
 use mcp_server::{AskError, Context, Error, Limits, Roots, Service};
 use serde_json::Value;
 
 use crate::http_kit::call_modern;
 use crate::kit::{
-    Alive, AliveGuard, ERAS, MODERN, any, arguments, connect, listen, name_form, server, text,
-    until,
+    Alive, AliveGuard, ERAS, MODERN, any, arguments, connect, listen, name_form, sampling, server,
+    text, until,
 };
-
-fn sampling() -> CreateMessageParams {
-    let message = SamplingMessage::new(Role::User, TextContent::new("Hello"));
-    CreateMessageParams::new(vec![message], 10)
-}
 
 async fn name(cx: &Context) -> Result<String, Error> {
     let answer = cx.ask("name", name_form()).await?;

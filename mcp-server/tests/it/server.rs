@@ -1,16 +1,18 @@
 //! Tools, resources, prompts, lists and changes, in both eras over an in-memory pair.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use mcp_client::{CallError, ClientEvent, Interests};
 use mcp_jsonrpc::model::{
-    CallToolResult, CompleteParams, CompletionArgument, ContentBlock, Prompt, PromptArgument,
-    PromptReference, Resource, ResourceTemplate,
+    CallToolResult, CompleteParams, CompletionArgument, ContentBlock, Implementation,
+    ListCapability, ListResources, ListTools, ListToolsResult, PageParams, Prompt, PromptArgument,
+    PromptReference, Resource, ResourceTemplate, ServerCapabilities,
 };
 use mcp_jsonrpc::{ErrorCode, RawJson, RawObject};
-use mcp_server::{Context, Error, Json, Limits};
+use mcp_server::{Context, Error, Handler, Json, Limits, Server};
 use serde_json::{Value, json};
 
 use crate::kit::{Alive, ERAS, any, arguments, connect, server, text, until};
@@ -209,7 +211,7 @@ async fn resources_templates_prompts_and_completions_are_served_in_both_eras() {
             format!("Hello, {}", given.get("who").unwrap())
         })
         .completion(|params, _| async move { Ok(vec![params.argument.value; 150]) })
-        .page_len(1)
+        .limits(Limits::default().with_page_len(1))
         .build();
     for era in ERAS {
         let client = connect(&service, era).await;
@@ -330,4 +332,73 @@ async fn a_tool_that_is_filtered_out_is_neither_listed_nor_callable() {
         assert_eq!(client.list_tools().await.unwrap().items.len(), 2);
         assert!(client.call_tool("sometimes", arguments()).await.is_ok());
     }
+}
+
+/// Counts how often it is asked for its two pages of tools.
+struct Fixed(Arc<AtomicUsize>, bool);
+
+#[async_trait]
+impl Handler for Fixed {
+    fn info(&self) -> Implementation {
+        Implementation::new("fixed", "1")
+    }
+
+    fn capabilities(&self) -> ServerCapabilities {
+        let mut all = ServerCapabilities::default();
+        all.tools = Some(ListCapability::default());
+        all
+    }
+
+    fn has_fixed_tools(&self) -> bool {
+        self.1
+    }
+
+    async fn list_tools(&self, params: PageParams, _: Context) -> Result<ListToolsResult, Error> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        let first = params.cursor.is_none();
+        let name = if first { "first" } else { "second" };
+        let mut result = ListToolsResult::new(vec![any(name)]);
+        result.next_cursor = first.then(|| "2".to_owned());
+        Ok(result)
+    }
+}
+
+#[tokio::test]
+async fn a_fixed_list_of_tools_is_made_once_for_each_era_and_any_other_each_time() {
+    for (fixed, wanted) in [(true, 4), (false, 12)] {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let service = Server::with_handler(Fixed(Arc::clone(&asked), fixed)).build();
+        for era in ERAS {
+            let client = connect(&service, era).await;
+            for _ in 0..3 {
+                let tools = client.list_tools().await.unwrap().items;
+                let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
+                assert_eq!(names, ["first", "second"]);
+            }
+        }
+        assert_eq!(asked.load(Ordering::SeqCst), wanted);
+    }
+}
+
+#[tokio::test]
+async fn every_list_has_pages_of_the_same_length() {
+    let service = server()
+        .tool_with_schema(any("a"), |_: Value, _| async {})
+        .tool_with_schema(any("b"), |_: Value, _| async {})
+        .resource(Resource::new("test://a", "a"), |_| async { "a" })
+        .resource(Resource::new("test://b", "b"), |_| async { "b" })
+        .limits(Limits::default().with_page_len(1))
+        .build();
+    let client = connect(&service, ERAS[0]).await;
+    let empty = PageParams::default();
+    let tools = client.request::<ListTools>(&empty).await.unwrap();
+    assert_eq!(
+        (tools.tools.len(), tools.next_cursor.as_deref()),
+        (1, Some("at-1"))
+    );
+    let resources = client.request::<ListResources>(&empty).await.unwrap();
+    assert_eq!(
+        (resources.resources.len(), resources.next_cursor.is_some()),
+        (1, true)
+    );
 }

@@ -1,11 +1,14 @@
 //! Calls that continue as tasks.
 
+use http::StatusCode;
 use mcp_client::{EraMode, Started};
 use mcp_jsonrpc::model::Tool;
 use mcp_jsonrpc::model::experimental_task::{TaskSupport, ToolExecution};
+use mcp_server::http::HttpService;
 use mcp_server::{Context, Error};
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::http_kit::{ByHeader, initialize, post};
 use crate::kit::{Alive, ERAS, MODERN, any, arguments, connect, name_form, server, text, until};
 
 fn with_tasks(name: &str) -> Tool {
@@ -82,4 +85,61 @@ async fn a_client_without_tasks_gets_the_result_itself() {
         .unwrap();
     let result = client.call_tool("job", arguments()).await.unwrap();
     assert_eq!(text(&result), "task: false");
+}
+
+/// A client of one session over HTTP, as this user.
+struct InSession<'a>(&'a HttpService, String, &'static str);
+
+impl<'a> InSession<'a> {
+    async fn open(service: &'a HttpService, user: &'static str) -> Self {
+        let reply = post(service, &[("x-user", user)], &initialize("2025-11-25")).await;
+        assert_eq!(reply.status, StatusCode::OK);
+        Self(service, reply.session(), user)
+    }
+
+    async fn ask(&self, method: &str, params: Value) -> Value {
+        let headers = [("mcp-session-id", self.1.as_str()), ("x-user", self.2)];
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        post(self.0, &headers, &request).await.json().await
+    }
+
+    async fn tasks(&self) -> usize {
+        let listed = self.ask("tasks/list", json!({})).await;
+        listed["result"]["tasks"].as_array().unwrap().len()
+    }
+}
+
+#[tokio::test]
+async fn a_task_belongs_to_its_session_or_to_its_authenticated_caller() {
+    let service = server()
+        .tool_with_schema(with_tasks("job"), |_: Value, _| {
+            std::future::pending::<()>()
+        })
+        .build();
+    let open = HttpService::new(&service);
+    let (owner, other) = (
+        InSession::open(&open, "").await,
+        InSession::open(&open, "").await,
+    );
+    let started = owner
+        .ask("tools/call", json!({"name": "job", "task": {}}))
+        .await;
+    let task = json!({"taskId": started["result"]["task"]["taskId"].as_str().unwrap()});
+    assert_eq!((owner.tasks().await, other.tasks().await), (1, 0));
+    for method in ["tasks/get", "tasks/cancel", "tasks/result"] {
+        let refused = other.ask(method, task.clone()).await;
+        assert_eq!(refused["error"]["code"], -32602, "{method}: {refused}");
+    }
+    let status = owner.ask("tasks/get", task).await;
+    assert_eq!(status["result"]["status"], "working");
+
+    let closed = HttpService::new(&service).authenticator(ByHeader);
+    let ann = InSession::open(&closed, "ann").await;
+    ann.ask("tools/call", json!({"name": "job", "task": {}}))
+        .await;
+    let (again, bob) = (
+        InSession::open(&closed, "ann").await,
+        InSession::open(&closed, "bob").await,
+    );
+    assert_eq!((again.tasks().await, bob.tasks().await), (1, 0));
 }

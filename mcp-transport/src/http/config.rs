@@ -286,9 +286,12 @@ pub(crate) fn custom_header(
     Ok((parsed, value))
 }
 
-/// Whether the server is on this machine.
 fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
+    is_loopback_host(url.host_str().unwrap_or_default())
+}
+
+/// Whether the host of a URL is this machine. An IPv6 address is in brackets, as in the URL.
+pub fn is_loopback_host(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']');
     host == "localhost"
         || address

@@ -1,6 +1,6 @@
 //! The demo server: every tool the same over every transport and in both eras.
 
-use std::io::BufRead as _;
+use std::io::{BufRead as _, Read as _, Write as _};
 use std::process::{Child, Stdio};
 use std::sync::Arc;
 
@@ -264,5 +264,59 @@ async fn crash_ends_the_server_and_leaves_no_process() {
             assert_eq!(child.wait().unwrap().code(), Some(1), "{way:?}");
         }
         session.close().await;
+    }
+}
+
+/// The status of a request to the server with these headers, as written.
+fn status(url: &str, headers: &str) -> u16 {
+    let (address, path) = url
+        .strip_prefix("http://")
+        .unwrap()
+        .split_once('/')
+        .unwrap();
+    let body = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": {"name": "page", "version": "1"}}})
+    .to_string();
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    let request = format!(
+        "POST /{path} HTTP/1.1\r\n{headers}content-type: application/json\r\n\
+         accept: application/json, text/event-stream\r\nconnection: close\r\n\
+         content-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply).unwrap();
+    reply.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
+fn pages_of_other_sites_cannot_reach_the_demo_server() {
+    for flag in ["--http", "--sse"] {
+        let (mut child, url) = serve(flag);
+        let own = url
+            .strip_prefix("http://")
+            .unwrap()
+            .split('/')
+            .next()
+            .unwrap();
+        for (headers, is_foreign) in [
+            (format!("host: {own}\r\n"), false),
+            ("host: rebound.evil.example\r\n".to_owned(), true),
+            (
+                format!("host: {own}\r\norigin: https://evil.example\r\n"),
+                true,
+            ),
+            (format!("host: {own}\r\norigin: null\r\n"), true),
+        ] {
+            assert_eq!(
+                status(&url, &headers) == 403,
+                is_foreign,
+                "{flag} {headers}"
+            );
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
     }
 }
