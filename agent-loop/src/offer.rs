@@ -29,6 +29,8 @@ pub struct Offer {
     set: Arc<ToolSet>,
     searched: bool,
     readable: bool,
+    /// About how many tokens the definitions take that the model reads in any case.
+    tokens: u64,
     warnings: Vec<String>,
 }
 
@@ -39,6 +41,17 @@ struct Offered {
     validator: OnceLock<Option<Validator>>,
 }
 
+/// How the tools come before the model.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Way {
+    /// Each is listed.
+    Listed,
+    /// The model finds most of them by a search of its provider's.
+    Native,
+    /// Two tools of ours stand in for most of them.
+    StandIns,
+}
+
 /// A call, understood.
 #[derive(Debug)]
 pub(crate) struct Resolved<'a> {
@@ -47,21 +60,43 @@ pub(crate) struct Resolved<'a> {
 }
 
 impl Offer {
-    /// Compiles `tools` for the adapter's provider. Where there are too many, by `deferral`, two
-    /// built-in tools stand in for those that are not always listed. `stored`: whether there are
-    /// stored results that the model may read.
+    /// Compiles `tools` for the adapter's provider and this model of it. Where there are too many, by
+    /// `deferral`, the provider searches those that are not always listed, or two built-in tools stand
+    /// in for them. `stored`: whether there are stored results that the model may read.
     pub fn new(
         tools: &[ToolInfo],
         adapter: &dyn Adapter,
+        model: &str,
         deferral: &Deferral,
         stored: bool,
     ) -> Self {
-        let searched = deferral.applies(tools);
+        let way = match deferral.applies(tools) {
+            false => Way::Listed,
+            true if deferral.is_native() && adapter.defers_tools(model) => Way::Native,
+            true => Way::StandIns,
+        };
+        let offer = Self::compiled(tools, adapter, way, deferral, stored);
+        // A tool that the provider does not take can still be called by a stand-in.
+        match way == Way::Native && !offer.set.left_out().is_empty() {
+            true => Self::compiled(tools, adapter, Way::StandIns, deferral, stored),
+            false => offer,
+        }
+    }
+
+    fn compiled(
+        tools: &[ToolInfo],
+        adapter: &dyn Adapter,
+        way: Way,
+        deferral: &Deferral,
+        stored: bool,
+    ) -> Self {
         let mut own: Vec<ToolInfo> = Vec::new();
-        if searched {
+        if way == Way::StandIns {
             own.extend(stand_ins());
         }
-        if stored {
+        // From the start on: another list of tools later would lose the provider's cache.
+        let readable = stored || !tools.is_empty();
+        if readable {
             own.push(reader());
         }
         let listed = own.len();
@@ -71,8 +106,9 @@ impl Offer {
             by_name: HashMap::new(),
             by_place: HashMap::new(),
             set: Arc::default(),
-            searched,
-            readable: stored,
+            searched: way != Way::Listed,
+            readable,
+            tokens: 0,
             warnings: Vec::new(),
         };
         let mut specs: Vec<ToolSpec> = Vec::new();
@@ -93,8 +129,12 @@ impl Offer {
                 ));
                 continue;
             }
-            if at < listed || !searched || deferral.keeps(&info) {
-                specs.push(spec(&info));
+            let is_kept = at < listed || way == Way::Listed || deferral.keeps(&info);
+            if is_kept {
+                offer.tokens += deferral::tokens(&info) as u64;
+            }
+            if is_kept || way == Way::Native {
+                specs.push(spec(&info).with_deferred(!is_kept));
             }
             let place = (info.server.clone(), info.tool.clone());
             offer.by_name.insert(info.name.clone(), offer.tools.len());
@@ -129,6 +169,10 @@ impl Offer {
     /// Whether most tools are searched for instead of listed.
     pub fn is_searched(&self) -> bool {
         self.searched
+    }
+
+    pub(crate) fn tokens(&self) -> u64 {
+        self.tokens
     }
 
     /// Whether `read_output` is listed.

@@ -240,6 +240,7 @@ impl Run {
     /// What to do next. Without new input the step stays the same, except that calls are handed out only
     /// once.
     pub fn next(&mut self, offer: &Offer) -> Step {
+        self.state.tool_tokens = offer.tokens();
         loop {
             if let Some(to_summarise) = self.to_summarise() {
                 return Step::Compact(to_summarise);

@@ -278,16 +278,17 @@ impl<'r> Session<'r> {
     fn refresh(&mut self, tools: Arc<[ToolInfo]>) -> Arc<Offer> {
         let listed = self.listed.as_ref();
         let same = listed.is_some_and(|listed| Arc::ptr_eq(listed, &tools));
-        let readable = self.run.has_stored_results();
+        let stored = self.run.has_stored_results();
         if let Some(offer) = &self.offer
             && same
-            && offer.is_readable() == readable
+            && (offer.is_readable() || !stored)
         {
             return Arc::clone(offer);
         }
         let selected = self.agent.selection.choose(&tools);
         let adapter = self.agent.model.adapter();
-        let offer = Offer::new(&selected, adapter, &self.agent.deferral, readable);
+        let (model, deferral) = (&self.agent.model_name, &self.agent.deferral);
+        let offer = Offer::new(&selected, adapter, model, deferral, stored);
         let warnings = offer.warnings().iter().cloned();
         self.queue
             .extend(warnings.map(|message| RunEvent::Warning { message }));

@@ -1,9 +1,12 @@
 """botocore judges the Bedrock wire: its types accept our requests and it would send the same bytes, and
 it reads random event streams, and damaged ones, as we do. There is no vendor's accumulator: joining the
 events is a dozen lines here."""
-import base64, json, random, struct, zlib
+import base64, http.server, json, os, random, struct, subprocess, threading, zlib
 
 import botocore.session
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
 from botocore.eventstream import EventStreamBuffer
 from botocore.parsers import EventStreamJSONParser
 from botocore.serialize import create_serializer
@@ -119,3 +122,50 @@ def differences(ours, theirs):
     mine = {"text": ours["text"], "reasoning": ours["reasoning"], "stop": ours["stop"]["raw"], "error": ours["error"] is not None,
             "calls": [(c["id"], c["name"], c["arguments_text"]) for c in ours["tool_calls"]], "usage": (usage.get("input"), usage.get("output"))}
     return [f"{key}: {mine[key]!r}, botocore says {theirs[key]!r}" for key in theirs if mine[key] != theirs[key]]
+
+
+class Listener(http.server.BaseHTTPRequestHandler):
+    """Keeps a request as it came, and refuses it."""
+    seen = None
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["content-length"]))
+        type(self).seen = (self.path, dict((key.lower(), value) for key, value in self.headers.items()), body)
+        self.send_response(400)
+        self.send_header("content-length", "0")
+        self.end_headers()
+
+    def log_message(self, *_): pass
+
+
+def signature(url, region, credentials, headers, body):
+    """What botocore would send as the authorization of a request at its own time."""
+    signed = {name: headers[name] for name in ("content-type", "x-amz-date", "x-amz-security-token") if name in headers}
+    request = AWSRequest(method="POST", url=url, data=body, headers=signed)
+    request.context["timestamp"] = headers["x-amz-date"]
+    auth = SigV4Auth(credentials, "bedrock", region)
+    text = auth.string_to_sign(request, auth.canonical_request(request))
+    names = auth.signed_headers(auth.headers_to_sign(request))
+    return f"AWS4-HMAC-SHA256 Credential={auth.scope(request)}, SignedHeaders={names}, Signature={auth.signature(text, request)}"
+
+
+def signatures(binary, rounds, seed):
+    """Requests that `signed` sends over a socket carry botocore's signatures."""
+    server = http.server.HTTPServer(("127.0.0.1", 0), Listener)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    base, problems = f"http://127.0.0.1:{server.server_port}", []
+    for number in range(rounds):
+        rng = random.Random(f"{seed}/signed/{number}")
+        region = rng.choice(["us-east-1", "eu-central-2", "us-gov-west-1"])
+        model = "anthropic." + "".join(rng.choice("abz09-_.:/~ü%@+ =") for _ in range(rng.randint(1, 20)))
+        token = rng.choice([None, "session/token==" + "x" * rng.randint(0, 50)])
+        key, secret = f"AKID{rng.randrange(10**9)}", base64.b64encode(rng.randbytes(30)).decode()
+        env = {**os.environ, "AWS_ACCESS_KEY_ID": key, "AWS_SECRET_ACCESS_KEY": secret, "AWS_SESSION_TOKEN": token or ""}
+        subprocess.run([binary, base, region, model, words(rng) + "?"], env=env, capture_output=True)
+        if Listener.seen is None: return [f"nothing came from {binary}"], ""
+        path, headers, body = Listener.seen
+        theirs = signature(base + path, region, Credentials(key, secret, token), headers, body)
+        if headers.get("authorization") != theirs: problems.append(f"signed/{number}, seed {seed}: {path}\nours:     {headers.get('authorization')}\nbotocore: {theirs}")
+        Listener.seen = None
+    server.shutdown()
+    return problems, f"{rounds} Bedrock requests signed as botocore signs them"

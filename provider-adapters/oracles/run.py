@@ -139,15 +139,35 @@ def event_streams(binary, rounds, seed):
     return problems, f"{count} Bedrock requests accepted, {rounds} event streams read alike ({damaged} of them broken)"
 
 
+def compactions(binary, examples, rounds, seed):
+    """What is left of compacted conversations is what providers take, on every wire."""
+    lines = subprocess.run([examples / "compacted", str(seed), str(rounds)], capture_output=True, check=True).stdout.splitlines()
+    problems, count = [], 0
+    for number, line in enumerate(lines):
+        for judge, arguments in ENCODINGS:
+            body = codec(binary, "encode", *arguments, given=line)
+            got, why = verdict(judge, body)
+            count += 1
+            if got == "accepted": continue
+            problems.append(f"compacted {seed} {rounds}, line {number + 1}, codec encode {' '.join(arguments)}\n{got}: {why}\nbody: {json.dumps(body, ensure_ascii=False)}")
+        why = bedrock.judge(codec(binary, "encode", "bedrock", given=line))
+        if why: problems.append(f"compacted {seed} {rounds}, line {number + 1}, codec encode bedrock\n{why}")
+    return problems, f"{len(lines)} compacted conversations accepted, {count} requests of them"
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    ap.add_argument("codec")
+    ap.add_argument("codec", help="beside it are the examples `signed` and `compacted`")
     ap.add_argument("--rounds", type=int, default=60, help="random scripts for each wire")
     ap.add_argument("--seed", type=int, default=1)
     ap.add_argument("--only", help="one random script alone, and nothing else")
     a = ap.parse_args()
+    examples = pathlib.Path(a.codec).parent
     parts = [lambda: three_ways(a.codec, a.rounds, a.seed, a.only)]
-    if a.only is None: parts = [judges, lambda: requests(a.codec), lambda: replies(a.codec), lambda: event_streams(a.codec, a.rounds, a.seed), *parts]
+    if a.only is None:
+        more = [lambda: event_streams(a.codec, a.rounds, a.seed), lambda: bedrock.signatures(examples / "signed", a.rounds, a.seed)]
+        more.append(lambda: compactions(a.codec, examples, max(a.rounds // 3, 1), a.seed))
+        parts = [judges, lambda: requests(a.codec), lambda: replies(a.codec), *more, *parts]
     failed = 0
     for part in parts:
         problems, summary = part()

@@ -108,6 +108,8 @@ pub enum KeyHeader {
 pub struct Environment {
     /// Those that may hold the key; the first one that is set counts. Without any, no key is needed.
     pub keys: &'static [&'static str],
+    /// Whether tokens of Google Cloud credentials take the place of a key.
+    pub google: bool,
     /// The one that may hold another base URL.
     pub base_url: Option<&'static str>,
 }

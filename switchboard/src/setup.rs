@@ -290,12 +290,13 @@ pub(crate) async fn agent(
     {
         agent = agent.with_trace_context(crate::telemetry::traceparent);
     }
+    // What only speaks the provider's wire may not search for tools.
+    let mut deferral = Deferral::default().native(choice.is_at_its_provider());
     if let Some(context) = choice.capabilities.context {
-        let tokens = usize::try_from(context).unwrap_or(usize::MAX);
-        agent = agent
-            .with_deferral(Deferral::default().with_context_tokens(tokens))
-            .with_compaction(Compaction::at(context / 10 * 8));
+        deferral = deferral.with_context_tokens(usize::try_from(context).unwrap_or(usize::MAX));
+        agent = agent.with_compaction(Compaction::at(context / 10 * 8));
     }
+    agent = agent.with_deferral(deferral);
     if let Some(price) = PriceTable::new(settings)?.find(&choice.model) {
         agent = agent.with_prices(prices(price));
     }

@@ -10,7 +10,9 @@ use crate::shell::{self, Outcome, cargo_as_tested, command};
 pub(crate) fn run(words: &[String]) -> Outcome {
     let scripts = Path::new("provider-adapters/oracles");
     let python = install::pip(scripts, Path::new("target/oracles"))?.join("bin/python");
-    shell::run(cargo_as_tested("build", &["--example", "codec"]))?;
+    let examples = ["codec", "signed", "compacted"];
+    let examples: Vec<&str> = examples.iter().flat_map(|it| ["--example", it]).collect();
+    shell::run(cargo_as_tested("build", &examples))?;
     let run = scripts.join("run.py");
     // `-B`: no compiled scripts in the source tree.
     let mut compare = command(&python.to_string_lossy(), &["-B", &run.to_string_lossy()]);

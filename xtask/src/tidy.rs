@@ -3,6 +3,7 @@
 mod arrows;
 mod links;
 mod requirements;
+mod samples;
 mod words;
 
 use std::fs;
@@ -30,6 +31,7 @@ pub(crate) fn run() -> Outcome {
     }
     links::check(&files, &mut problems);
     requirements::check(&files, &mut problems);
+    samples::check(&mut problems);
     words::check(&files, &mut problems);
     if problems.is_empty() {
         println!("{} files, {} crates: tidy", files.len(), packages.len());

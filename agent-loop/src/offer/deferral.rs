@@ -17,6 +17,7 @@ pub struct Deferral {
     context_tokens: usize,
     context_percent: usize,
     always: Vec<String>,
+    native: bool,
 }
 
 impl Default for Deferral {
@@ -26,6 +27,7 @@ impl Default for Deferral {
             context_tokens: 128_000,
             context_percent: 10,
             always: Vec::new(),
+            native: false,
         }
     }
 }
@@ -38,6 +40,7 @@ impl Deferral {
             context_tokens: usize::MAX,
             context_percent: 100,
             always: Vec::new(),
+            native: false,
         }
     }
 
@@ -69,6 +72,19 @@ impl Deferral {
         self
     }
 
+    /// Whether the provider itself searches, where its wire and the model have that: Anthropic and the
+    /// Responses API. Off by default, since what only speaks a provider's wire, such as a proxy, may
+    /// have no search, nor may a [`Failover`](provider_adapters::Failover)'s other models.
+    #[must_use]
+    pub fn native(mut self, native: bool) -> Self {
+        self.native = native;
+        self
+    }
+
+    pub(crate) fn is_native(&self) -> bool {
+        self.native
+    }
+
     /// Whether there are too many of these to list.
     pub(crate) fn applies(&self, tools: &[ToolInfo]) -> bool {
         let allowed = (self.context_tokens / 100).saturating_mul(self.context_percent);
@@ -81,7 +97,7 @@ impl Deferral {
 }
 
 /// About how many tokens a tool's definition costs.
-fn tokens(tool: &ToolInfo) -> usize {
+pub(crate) fn tokens(tool: &ToolInfo) -> usize {
     12 + tool_schema::estimate_tokens(&tool.name)
         + tool_schema::estimate_tokens(tool.description.as_deref().unwrap_or_default())
         + tool_schema::estimate_tokens(tool.input_schema.get())

@@ -79,7 +79,7 @@ impl Run {
                 let counted = turns.get(..measured.turns).unwrap_or(turns);
                 measured.tokens.saturating_sub(size::of_all(counted))
             }
-            None => estimate_tokens(system) as u64,
+            None => estimate_tokens(system) as u64 + self.state.tool_tokens,
         };
         Context {
             turns,

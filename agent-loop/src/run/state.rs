@@ -64,6 +64,9 @@ pub(crate) struct State {
     /// The provider's last count of a request's tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) measured: Option<Measured>,
+    /// About how many tokens the definitions of the tools have that the model was offered last.
+    #[serde(default)]
+    pub(crate) tool_tokens: u64,
     /// A compaction that waits for its summary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) compacting: Option<Plan>,
@@ -125,6 +128,7 @@ impl State {
             compaction: None,
             pinned: BTreeSet::new(),
             measured: None,
+            tool_tokens: 0,
             compacting: None,
             replaced: 0,
             compacted_turns: 0,

@@ -26,11 +26,13 @@ pub(crate) const WIRES: [Wire; 5] = [
 pub(crate) struct Provider {
     url: String,
     asked: Arc<Mutex<Vec<Asked>>>,
+    bodies: Arc<Mutex<Vec<Value>>>,
 }
 
 struct Stage {
     replies: Mutex<std::vec::IntoIter<ScriptedReply>>,
     asked: Arc<Mutex<Vec<Asked>>>,
+    bodies: Arc<Mutex<Vec<Value>>>,
 }
 
 impl Provider {
@@ -38,21 +40,29 @@ impl Provider {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let asked = Arc::new(Mutex::new(Vec::new()));
+        let bodies = Arc::default();
         let stage = Arc::new(Stage {
             replies: Mutex::new(replies.into_iter()),
             asked: Arc::clone(&asked),
+            bodies: Arc::clone(&bodies),
         });
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 tokio::spawn(serve(stream, Arc::clone(&stage)));
             }
         });
-        Self { url, asked }
+        Self { url, asked, bodies }
     }
 
     /// What it was asked so far.
     pub(crate) fn asked(&self) -> Vec<Asked> {
         self.asked.lock().clone()
+    }
+
+    /// The bodies of the requests that it answered.
+    #[allow(dead_code, reason = "one of the two test programs looks at them")]
+    pub(crate) fn bodies(&self) -> Vec<Value> {
+        self.bodies.lock().clone()
     }
 
     /// A model of it on this wire.
@@ -105,6 +115,7 @@ fn answer(stage: &Stage, path: &str, body: &[u8]) -> (u16, &'static str, String)
     };
     let answer = asked.answer(&reply);
     stage.asked.lock().push(asked);
+    stage.bodies.lock().push(value);
     (200, answer.content_type, answer.chunks.concat())
 }
 

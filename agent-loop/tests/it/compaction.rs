@@ -2,7 +2,7 @@
 
 use agent_loop::testing::{ScriptedModel, ScriptedTools};
 use agent_loop::{
-    Agent, Compaction, Mode, Outcome, Policy, Reason, Run, RunEvent, Step, Strategy as Way,
+    Agent, Compaction, Mode, Offer, Outcome, Policy, Reason, Run, RunEvent, Step, Strategy as Way,
 };
 use proptest::prelude::*;
 use provider_adapters::{
@@ -82,6 +82,13 @@ fn tokens(turns: impl IntoIterator<Item = Turn>) -> u64 {
     Run::new(conversation).context_tokens()
 }
 
+/// About how many tokens the definitions of an offer's tools have.
+fn tool_tokens(offer: &Offer) -> u64 {
+    let mut run = Run::default();
+    run.next(offer);
+    run.context_tokens()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
@@ -100,10 +107,11 @@ proptest! {
         let settings = Compaction::at(at).keep_turns(keep).strategy(way);
         let mut run = Run::new(conversation.clone()).with_compaction(settings);
         pins.iter().for_each(|turn| run.pin(*turn));
-        let before = run.context_tokens();
+        let offer = offer(&[tool("files", "read")]);
+        let tools = tool_tokens(&offer);
+        let before = run.context_tokens() + tools;
         let turns = conversation.turns();
         let pinned: Vec<Turn> = run.pinned().iter().map(|at| turns[*at].clone()).collect();
-        let offer = offer(&[tool("files", "read")]);
 
         let step = run.next(&offer);
         // Killed now, it goes on in the same way.
@@ -126,7 +134,7 @@ proptest! {
         let target = at / 2;
         let reserve = (target / 8).clamp(40, 2_000);
         if let Some(Reason::Failed { message }) = run.reason() {
-            prop_assert!(tokens(pinned) + 40 > target, "{}", message);
+            prop_assert!(tools + tokens(pinned) + 40 > target, "{}", message);
             for at in run.pinned() {
                 prop_assert!(message.contains(&(at + 1).to_string()), "{}", message);
             }
@@ -143,7 +151,7 @@ proptest! {
         prop_assert_eq!(&still, &pinned);
         let last = turns.last().unwrap().clone();
         prop_assert_eq!(left.last(), Some(&last));
-        let fixed = tokens(pinned.into_iter().chain([last])) + reserve;
+        let fixed = tools + tokens(pinned.into_iter().chain([last])) + reserve;
         let after = run.context_tokens();
         prop_assert!(after <= target.max(fixed) || after == before, "{after} of {target}");
         // What is left of a signed turn still has its signature.
@@ -330,4 +338,30 @@ async fn a_summary_that_fails_ends_the_run_which_can_be_continued() {
     run.proceed();
     drive(&agent, &mut run).await;
     assert_eq!(run.text(), "Done.");
+}
+
+/// A model of whose tokens nobody tells anything.
+#[tokio::test]
+async fn the_definitions_of_tools_count_where_no_usage_is_reported() {
+    let tools = |description: &str| {
+        let described = tool("files", "read")
+            .read_only()
+            .with_description(description);
+        ScriptedTools::new().with_answer(described, |_| Outcome::text(words(200)))
+    };
+    let settings = Compaction::at(3_000)
+        .keep_turns(1)
+        .strategy(Way::DropResults);
+    for (description, compacts) in [(String::new(), false), (words(2_500), true)] {
+        let agent = Agent::new(reads(5)).tools(tools(&description));
+        let mut run = auto("Read it all.").with_compaction(settings);
+        let events = drive(&agent, &mut run).await;
+        let compacted = |event: &RunEvent| matches!(event, RunEvent::Compacted { .. });
+        assert_eq!(
+            events.iter().any(compacted),
+            compacts,
+            "{}",
+            description.len()
+        );
+    }
 }

@@ -39,7 +39,13 @@ pub(crate) fn asking(question: &str) -> Run {
 /// An offer of these tools.
 pub(crate) fn offer(tools: &[ToolInfo]) -> Arc<Offer> {
     let adapter: &dyn Adapter = &OpenAiChat::default();
-    Arc::new(Offer::new(tools, adapter, &Deferral::never(), false))
+    Arc::new(Offer::new(
+        tools,
+        adapter,
+        "gpt-5",
+        &Deferral::never(),
+        false,
+    ))
 }
 
 /// Drives a run to its end or to where it waits, and returns what happened.

@@ -322,7 +322,7 @@ async fn big_results_are_stored_shown_in_part_and_read_on() {
             .names()
             .any(|name| name == "read_output")
     };
-    assert!(!offered(0) && offered(1));
+    assert!(offered(0) && offered(1));
 }
 
 /// What a tool answers is kept, typed and whole; it is not paid for twice.
@@ -390,7 +390,10 @@ async fn many_tools_are_searched_for_and_called_by_any_provider() {
         .names()
         .map(str::to_owned)
         .collect();
-    assert_eq!(offered, ["tool_search", "tool_call", "tool_3"]);
+    assert_eq!(
+        offered,
+        ["tool_search", "tool_call", "read_output", "tool_3"]
+    );
     let results = results(&run);
     assert!(results[0].contains("tool_77"), "{}", results[0]);
     assert_eq!(results[1], "tool_77 ran");
@@ -412,7 +415,7 @@ async fn few_tools_are_listed() {
     let model = ScriptedModel::new().says("Hm.");
     let agent = Agent::new(model.clone()).tools(many(30));
     drive(&agent, &mut auto("Go")).await;
-    assert_eq!(model.requests()[0].tools.len(), 30);
+    assert_eq!(model.requests()[0].tools.len(), 31, "and read_output");
     let model = ScriptedModel::new().says("Hm.");
     let agent = Agent::new(model.clone())
         .tools(many(10))
@@ -420,7 +423,7 @@ async fn few_tools_are_listed() {
     drive(&agent, &mut auto("Go")).await;
     assert_eq!(
         model.requests()[0].tools.len(),
-        2,
+        3,
         "a tenth of the context is too little"
     );
 }

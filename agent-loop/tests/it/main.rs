@@ -19,6 +19,7 @@ mod kit;
 mod law;
 mod limit;
 mod managed;
+mod many_tools;
 mod memory;
 mod one_call;
 #[path = "../interop/pairing.rs"]

@@ -13,6 +13,9 @@ use crate::dispatch::{Exchange, Outcome};
 /// The most pages that are kept, over all revisions.
 const MAX_PAGES: usize = 64;
 
+/// The longest cursor, in bytes, of a page that is kept.
+const MAX_CURSOR: usize = 256;
+
 /// A page's revision and cursor.
 type Key = (Revision, Option<String>);
 
@@ -27,6 +30,11 @@ pub(crate) async fn tools(exchange: &Exchange) -> Outcome {
     let kept = handler
         .has_fixed_tools()
         .then_some(&exchange.shared.fixed_tools);
+    let is_short = params
+        .cursor
+        .as_ref()
+        .is_none_or(|it| it.len() <= MAX_CURSOR);
+    let kept = kept.filter(|_| is_short);
     let key = (exchange.client.revision, params.cursor.clone());
     if let Some(page) = kept.and_then(|kept| kept.0.lock().get(&key).cloned()) {
         return Ok(page);

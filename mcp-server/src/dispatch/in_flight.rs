@@ -80,6 +80,7 @@ impl InFlight {
         }
     }
 
+    #[cfg(feature = "http")]
     pub(crate) fn abort_all(&self) {
         let all = std::mem::take(&mut self.0.lock().running);
         for running in all.into_values() {
@@ -87,6 +88,7 @@ impl InFlight {
         }
     }
 
+    #[cfg(feature = "http")]
     pub(crate) fn is_empty(&self) -> bool {
         self.0.lock().running.is_empty()
     }

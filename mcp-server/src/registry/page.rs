@@ -15,7 +15,9 @@ pub(crate) fn cut<'a, T>(
         Some(cursor) => cursor
             .strip_prefix("at-")
             .and_then(|at| at.parse().ok())
-            .filter(|at: &usize| *at < all.len() && at.is_multiple_of(limit))
+            .filter(|at: &usize| (1..all.len()).contains(at) && at.is_multiple_of(limit))
+            // One spelling each.
+            .filter(|at| cursor == format!("at-{at}"))
             .ok_or_else(|| Error::invalid_params("invalid cursor: list again from the start"))?,
     };
     let end = start.saturating_add(limit).min(all.len());
@@ -40,7 +42,9 @@ mod tests {
             }
         }
         assert_eq!(seen, all);
-        for bad in ["", "3", "at-10", "at--1", "at-x", "at-4"] {
+        for bad in [
+            "", "3", "at-10", "at--1", "at-x", "at-4", "at-0", "at-03", "at-+3",
+        ] {
             assert!(cut(&all, Some(bad), 3).is_err(), "{bad}");
         }
     }

@@ -6,10 +6,11 @@ use crate::model::ModelError;
 
 impl<A: Adapter> HttpModel<A> {
     /// Asks the adapter's provider with the key, and the base URL, that the environment has for it:
-    /// see [`Adapter::environment`].
+    /// see [`Adapter::environment`]. On Vertex AI, with the credentials that
+    /// `GOOGLE_APPLICATION_CREDENTIALS` names (feature `vertex`).
     ///
     /// # Errors
-    /// [`ModelError::Setup`] if the provider needs a key and no variable holds one.
+    /// [`ModelError::Setup`] if the provider needs a key or credentials and the environment has none.
     ///
     /// ```no_run
     /// use provider_adapters::{Anthropic, HttpModel};
@@ -25,11 +26,18 @@ impl<A: Adapter> HttpModel<A> {
         adapter: A,
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, ModelError> {
-        let Environment { keys, base_url } = adapter.environment();
+        let Environment {
+            keys,
+            google,
+            base_url,
+        } = adapter.environment();
         let filled = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
         let mut model = Self::new(adapter)?;
         if let Some(url) = base_url.and_then(filled) {
             model = model.with_base_url(url);
+        }
+        if google {
+            return model.with_google_credentials_of(variable);
         }
         match keys.iter().find_map(|name| filled(name)) {
             Some(key) => Ok(model.with_key(key)),
@@ -40,6 +48,25 @@ impl<A: Adapter> HttpModel<A> {
                 Err(ModelError::Setup(problem.into()))
             }
         }
+    }
+
+    #[cfg(feature = "vertex")]
+    fn with_google_credentials_of(
+        self,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, ModelError> {
+        let file = |name: &str| variable(name).map(std::path::PathBuf::from);
+        let credentials = super::google::GoogleCredentials::from_variables(file)?;
+        Ok(self.with_google_credentials(credentials))
+    }
+
+    #[cfg(not(feature = "vertex"))]
+    fn with_google_credentials_of(
+        self,
+        _: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, ModelError> {
+        let problem = "Vertex AI wants Google credentials: build with the feature `vertex`";
+        Err(ModelError::Setup(problem.into()))
     }
 }
 
@@ -82,5 +109,18 @@ mod tests {
             problem.to_string(),
             "no key: set the environment variable OPENAI_API_KEY"
         );
+    }
+
+    #[test]
+    fn vertex_ai_without_google_credentials_is_no_model() {
+        let nothing = |_: &str| None;
+        let gemini = HttpModel::from_variables(Gemini::vertex("project", "global"), nothing);
+        let anthropic = HttpModel::from_variables(Anthropic::vertex("project", "global"), nothing);
+        for problem in [gemini.err(), anthropic.err()] {
+            let Some(ModelError::Setup(problem)) = problem else {
+                panic!("there are no credentials");
+            };
+            assert!(problem.to_string().contains("credentials"), "{problem}");
+        }
     }
 }

@@ -70,7 +70,13 @@ impl GoogleCredentials {
     /// # Errors
     /// [`ModelError::Setup`] if there is no such file, or [`from_json`](Self::from_json) refuses it.
     pub fn from_env() -> Result<Self, ModelError> {
-        let Some(path) = default_file(|name| std::env::var_os(name).map(PathBuf::from)) else {
+        Self::from_variables(|name| std::env::var_os(name).map(PathBuf::from))
+    }
+
+    pub(super) fn from_variables(
+        variable: impl Fn(&str) -> Option<PathBuf>,
+    ) -> Result<Self, ModelError> {
+        let Some(path) = default_file(variable) else {
             return Err(ModelError::Setup(
                 "no Google credentials: set GOOGLE_APPLICATION_CREDENTIALS to a credentials file"
                     .into(),

@@ -50,7 +50,7 @@ pub enum CachePoint {
 }
 
 impl Request {
-    /// A key that is the same for every request of a conversation.
+    /// A key that is the same for every request of a conversation, whatever its tools are by now.
     pub(crate) fn cache_key(&self) -> Option<String> {
         if self.cache == Cache::Off {
             return None;
@@ -67,8 +67,7 @@ impl Request {
                 _ => None,
             });
         let system = self.conversation.system().into_iter();
-        let mut text: Vec<&str> = system.chain(first).collect();
-        text.extend(self.tools.names());
+        let text: Vec<&str> = system.chain(first).collect();
         Some(short_hash(hash(text.join("\n").as_bytes())))
     }
 }

@@ -119,11 +119,15 @@ impl Adapter for Anthropic {
 
     fn environment(&self) -> Environment {
         if self.vertex.is_some() {
-            return Environment::default();
+            return Environment {
+                google: true,
+                ..Environment::default()
+            };
         }
         Environment {
             keys: &["ANTHROPIC_API_KEY"],
             base_url: Some("ANTHROPIC_BASE_URL"),
+            ..Environment::default()
         }
     }
 

@@ -65,6 +65,7 @@ impl Adapter for Bedrock {
         Environment {
             keys: &["AWS_BEARER_TOKEN_BEDROCK"],
             base_url: Some("AWS_ENDPOINT_URL_BEDROCK_RUNTIME"),
+            ..Environment::default()
         }
     }
 

@@ -109,10 +109,13 @@ impl Adapter for Gemini {
     /// The Developer API's; Vertex takes an access token, which no variable holds for long.
     fn environment(&self) -> Environment {
         match self.backend {
-            Backend::Vertex(_) => Environment::default(),
+            Backend::Vertex(_) => Environment {
+                google: true,
+                ..Environment::default()
+            },
             Backend::Developer => Environment {
                 keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
-                base_url: None,
+                ..Environment::default()
             },
         }
     }

@@ -56,6 +56,7 @@ impl Adapter for OpenAiResponses {
         Environment {
             keys: &["OPENAI_API_KEY"],
             base_url: Some("OPENAI_BASE_URL"),
+            ..Environment::default()
         }
     }
 

@@ -146,7 +146,7 @@ fn spoken<U: Use>(choice: &Choice, then: U) -> U::Made {
     match choice.wire {
         Wire::OpenAiResponses => then.of(OpenAiResponses::default()),
         Wire::Anthropic => then.of(Anthropic::default()),
-        Wire::Gemini | Wire::Vertex => then.of(Gemini::developer()),
+        Wire::Gemini => then.of(Gemini::developer()),
         Wire::Prompt => match choice.provider.speaks {
             Speaks::Anthropic => then.of(PromptMode::new(Anthropic::default())),
             Speaks::Gemini => then.of(PromptMode::new(Gemini::developer())),

@@ -122,6 +122,11 @@ impl Choice {
         }
     }
 
+    /// Whether the model is asked where its provider is, and nowhere else that speaks the same wire.
+    pub fn is_at_its_provider(&self) -> bool {
+        self.base_url.is_none() && !self.provider.is_demo()
+    }
+
     /// With tools called in this way, if an assistant has one.
     #[must_use]
     pub(crate) fn with_mcp_mode(mut self, mode: Option<McpMode>) -> Self {
@@ -159,6 +164,8 @@ pub enum ChoiceError {
     },
     /// An address cannot be used.
     Address(AddressError),
+    /// A wire that the program cannot be given credentials for.
+    Wire(Wire),
     /// A setting has an invalid value.
     Setting {
         /// The setting.
@@ -177,6 +184,12 @@ impl fmt::Display for ChoiceError {
                  provider/model, or give its address with --base-url"
             ),
             Self::Address(error) => error.fmt(f),
+            Self::Wire(wire) => write!(
+                f,
+                "the wire {wire} is not supported: its requests are authenticated by a cloud \
+                 provider's credentials instead of a key; use openai-chat, openai-responses, \
+                 anthropic, gemini or prompt"
+            ),
             Self::NoModel { provider } => {
                 write!(
                     f,
@@ -382,6 +395,9 @@ fn complete(
     let spoken = wanted
         .wire
         .or(place.endpoint.as_ref().and_then(|it| it.wire));
+    if let Some(wire @ (Wire::Vertex | Wire::Bedrock | Wire::Custom)) = spoken {
+        return Err(ChoiceError::Wire(wire));
+    }
     let wire = spoken.unwrap_or_else(|| match capabilities.tools {
         false => Wire::Prompt,
         true => provider.wire(base_url.is_some()),

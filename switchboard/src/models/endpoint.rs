@@ -85,7 +85,7 @@ impl Endpoint {
     pub(crate) fn speaker(wire: Option<Wire>) -> &'static Provider {
         let name = match wire {
             Some(Wire::Anthropic) => "anthropic",
-            Some(Wire::Gemini | Wire::Vertex) => "gemini",
+            Some(Wire::Gemini) => "gemini",
             _ => "openai",
         };
         Provider::named(name).unwrap_or(&provider::OPENAI)

@@ -328,3 +328,38 @@ fn an_endpoint_is_known_by_its_name_and_has_a_key_of_its_own() {
         );
     }
 }
+
+#[test]
+fn a_wire_without_a_key_of_its_own_is_refused_instead_of_replaced() {
+    let machine = machine(
+        json!({"endpoints.cloud.base_url": "https://cloud.example", "endpoints.cloud.wire": "vertex"}),
+        &[("GEMINI_API_KEY", "x")],
+        &[],
+    );
+    for wire in [Wire::Vertex, Wire::Bedrock] {
+        let mut wanted = Wanted::model(Some("gemini".to_owned()));
+        wanted.wire = Some(wire);
+        let refused = machine.choose(&wanted).unwrap_err();
+        assert_eq!(refused, ChoiceError::Wire(wire));
+        assert!(
+            refused.to_string().contains("is not supported"),
+            "{refused}"
+        );
+    }
+    let refused = machine.flag("cloud/some-model").unwrap_err();
+    assert_eq!(refused, ChoiceError::Wire(Wire::Vertex));
+}
+
+#[test]
+fn only_at_its_own_address_is_a_model_at_its_provider() {
+    let keys = [("ANTHROPIC_API_KEY", "sk-1")];
+    let own = machine(json!({}), &keys, &[]).flag("anthropic").unwrap();
+    assert!(own.is_at_its_provider());
+    let moved = [keys[0], ("ANTHROPIC_BASE_URL", "https://proxy.example")];
+    let moved = machine(json!({}), &moved, &[]).flag("anthropic").unwrap();
+    assert!(!moved.is_at_its_provider());
+    let demo = machine(json!({}), &[], &[])
+        .choose(&Wanted::default())
+        .unwrap();
+    assert!(!demo.is_at_its_provider());
+}

@@ -93,6 +93,7 @@ impl OutputFormat {
 const fn keys(keys: &'static [&'static str]) -> Environment {
     Environment {
         keys,
+        google: false,
         base_url: None,
     }
 }
@@ -115,6 +116,7 @@ impl Dialect {
         key_header: None,
         environment: Environment {
             keys: &["OPENAI_API_KEY"],
+            google: false,
             base_url: Some("OPENAI_BASE_URL"),
         },
         system_role: "developer",
@@ -143,6 +145,7 @@ impl Dialect {
         name: "compatible",
         environment: Environment {
             keys: &[],
+            google: false,
             base_url: None,
         },
         base_url: "http://localhost:8000/v1",

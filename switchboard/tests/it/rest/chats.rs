@@ -74,3 +74,25 @@ async fn a_chat_is_pinned_and_its_copy_is_not() {
     assert_eq!(compacted.is(202).body["begun"], false);
     desk.close();
 }
+
+#[tokio::test]
+async fn a_long_chat_is_compacted_on_request_and_says_so() {
+    let desk = Desk::open();
+    let id = desk.say("POST conversations", json!({})).await.is(201).id();
+    for content in ["word ".repeat(4_000), "Is that all?".to_owned()] {
+        let said = json!({ "content": content });
+        let said = desk.say(&format!("POST conversations/{id}/messages"), said);
+        let message = &said.await.is(202).body["assistantMessage"]["id"];
+        let over = json!({"message": {"id": message, "finish": "done"}});
+        desk.events_until("message.completed", over).await;
+    }
+    let compacted = desk.ask(&format!("POST conversations/{id}/compact")).await;
+    assert_eq!(compacted.is(202).body["begun"], true);
+    let events = desk.events_until("run.notice", json!({})).await;
+    let notice = events.last().unwrap().1.to_string();
+    assert!(notice.contains("was compacted from about"), "{notice}");
+    // The messages stay.
+    let page = desk.ask(&format!("GET conversations/{id}/messages")).await;
+    assert_eq!(page.is(200).body["items"].as_array().unwrap().len(), 4);
+    desk.close();
+}
