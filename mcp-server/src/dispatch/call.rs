@@ -183,9 +183,9 @@ impl Call {
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Tasks {
     Never,
-    /// If the client asks for it (2025-11-25).
+    /// If the client requests it (2025-11-25).
     Experimental,
-    /// If the handler wants to (modern).
+    /// If the handler decides so (modern).
     Extension,
 }
 

@@ -1,4 +1,4 @@
-//! Checks against JSON Schemas.
+//! Validation against JSON Schemas.
 
 use mcp_jsonrpc::{RawJson, RawObject};
 
