@@ -1,4 +1,4 @@
-//! Connects two servers, asks a model that may use their tools, and prints what happens:
+//! Connects two servers, asks a model that may use their tools, and prints the events:
 //! `ANTHROPIC_API_KEY=… cargo run --example two_servers -- "What is in this folder?"`
 #![allow(clippy::print_stdout, reason = "an example")]
 
@@ -17,7 +17,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let model = HttpModel::new(Anthropic::default())?.with_key(key);
     let agent = Agent::new(model.with_name("claude-sonnet-5-5"))
         .servers([files, time])
-        // Tools that only read may run; the others are denied.
+        // Read-only tools may run; the others are denied.
         .with_policy(Policy::new(Mode::AutoRead).unattended());
     let mut run = agent.begin(std::env::args().nth(1).unwrap_or_default());
     let mut session = agent.session(&mut run);

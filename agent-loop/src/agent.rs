@@ -1,4 +1,4 @@
-//! A model and tools, ready to run.
+//! The agent: a model and tools, ready to run.
 
 pub(crate) mod ask;
 pub(crate) mod drive;
@@ -88,7 +88,7 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// An agent with this model and no tools. The model's [name](Model::name) goes into the requests.
+    /// Creates an agent with this model and no tools. The model's [name](Model::name) goes into the requests.
     pub fn new(model: impl Model + 'static) -> Self {
         Self {
             model_name: model.name().to_owned(),
@@ -120,7 +120,7 @@ impl Agent {
         }
     }
 
-    /// Adds tools. Of tools with the same name the first one counts.
+    /// Adds tools. Of tools with the same name the first one wins.
     #[must_use]
     pub fn tools(mut self, toolbox: impl Toolbox + 'static) -> Self {
         self.boxes.push(Arc::new(toolbox));
@@ -179,7 +179,7 @@ impl Agent {
         self
     }
 
-    /// Summarises old turns with `summarise` instead of asking the model.
+    /// Sets a function that summarises old turns instead of the model.
     #[must_use]
     pub fn on_compaction<F, E>(
         mut self,
@@ -215,12 +215,12 @@ impl Agent {
         self
     }
 
-    /// The model that is asked.
+    /// The agent's model.
     pub fn model(&self) -> &Arc<dyn Model> {
         &self.model
     }
 
-    /// Asks this model instead, such as the same one in a wrapper; the name in the requests stays.
+    /// Replaces the model, for instance by the same one in a wrapper; the name in the requests stays.
     #[must_use]
     pub fn with_model(mut self, model: impl Model + 'static) -> Self {
         self.model = Arc::new(model);
@@ -282,7 +282,7 @@ impl Agent {
         self
     }
 
-    /// Sets what the provider may cache of the requests.
+    /// Sets the prompt caching of the requests.
     #[must_use]
     pub fn with_cache(mut self, cache: Cache) -> Self {
         self.cache = cache;

@@ -1,4 +1,4 @@
-//! Questions to a person about a call, and their answers.
+//! Requests for a person's approval of a call, and the answers.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,17 +16,17 @@ use crate::run::record::ToolCallRecord;
 pub struct Approval {
     /// The call, with its full arguments.
     pub record: ToolCallRecord,
-    /// Why it is asked for.
+    /// The reason why approval is required.
     pub why: AskReason,
-    /// Whether the tool says that it changes nothing and its server is trusted.
+    /// Whether the tool is declared read-only and its server is trusted.
     pub read_only: bool,
-    /// What the server says the tool does.
+    /// The server's description of the tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What a scan of its definition found, if that is a reason to look.
+    /// The findings of a scan of its definition, if they require attention.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alarm: Option<Alarm>,
-    /// The tool's definition, as it is approved.
+    /// The tool's definition, to which the approval is bound.
     pub definition: Definition,
     /// The server's tools that [`Answer::AlwaysServerReadOnly`] covers: their fingerprints by name,
     /// as they were when the question was asked. Show them.
@@ -47,7 +47,7 @@ impl Approval {
         self.record.server_name == BUILT_IN
     }
 
-    /// What an answer has to name.
+    /// The consent that an answer must name.
     pub fn consent(&self) -> Consent {
         Consent {
             call: self.record.number,
@@ -63,12 +63,12 @@ impl Approval {
 pub struct Consent {
     /// The call.
     pub call: CallNumber,
-    /// The digest of what was shown.
+    /// The digest of the question that was shown.
     pub digest: String,
 }
 
 impl Consent {
-    /// What was shown of a call.
+    /// Creates the consent for a question that was shown.
     pub fn new(call: CallNumber, digest: impl Into<String>) -> Self {
         Self {
             call,
@@ -142,17 +142,17 @@ impl Decision {
     }
 }
 
-/// The error of an answer that is not accepted.
+/// The error for an answer that is not accepted.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum AnswerError {
-    /// No call with this number waits for such an answer; it may have been answered already.
+    /// No call with this number waits for such an answer; it may already have been answered.
     NotAsked(CallNumber),
-    /// What waits for an answer now is not what was shown. Show this instead.
+    /// The question that waits now is not the one that was shown. Show this one instead.
     Superseded(Box<Approval>),
-    /// A whole server can be approved only for tools that change nothing. The call still waits.
+    /// A whole server can be approved only for read-only tools. The call still waits.
     NotReadOnly(CallNumber),
-    /// The edited arguments do not fit the tool; the text says why. The call still waits.
+    /// The edited arguments do not match the tool's schema; the text has the reason. The call still waits.
     Arguments(String),
     /// Too many answers are queued. Try again.
     Busy,

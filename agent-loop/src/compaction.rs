@@ -8,7 +8,7 @@ pub(crate) mod transcript;
 use provider_adapters::Turn;
 use serde::{Deserialize, Serialize};
 
-/// When and how a run's conversation is shortened, so that it fits the model's context window.
+/// The settings of compaction: when and how a conversation is shortened to fit the model's context window.
 ///
 /// Calls stay with their results, and [pinned](crate::Run::pin) turns and the last user turn stay as
 /// they are. [`records`](crate::Run::records) still has every call with its whole result.
@@ -29,7 +29,7 @@ pub struct Compaction {
     strategy: Strategy,
 }
 
-/// What becomes of old turns.
+/// The treatment of old turns.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -38,7 +38,7 @@ pub enum Strategy {
     /// [`Agent::on_compaction`](crate::Agent::on_compaction).
     #[default]
     Summarise,
-    /// Results of old calls are dropped, and then, if that is not enough, old turns.
+    /// Results of old calls are dropped, and if that is not enough, old turns as well.
     DropResults,
 }
 
@@ -71,14 +71,14 @@ impl Compaction {
         self
     }
 
-    /// Sets how many of the latest turns are kept if they fit. Six by default.
+    /// Sets the number of latest turns that are kept if they fit. Default: 6.
     #[must_use]
     pub fn keep_turns(mut self, turns: usize) -> Self {
         self.keep_turns = turns;
         self
     }
 
-    /// Sets what becomes of old turns.
+    /// Sets the treatment of old turns.
     #[must_use]
     pub fn strategy(mut self, strategy: Strategy) -> Self {
         self.strategy = strategy;
@@ -111,7 +111,7 @@ impl Compaction {
 pub struct ToSummarise {
     /// The turns, oldest first. A summary takes their place.
     pub turns: Vec<Turn>,
-    /// The most tokens of the summary, by estimate; what is longer is cut off.
+    /// The maximum number of tokens of the summary, by estimate; a longer one is truncated.
     pub max_tokens: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What tokens cost.
+//! The cost of tokens.
 
 use provider_adapters::Usage;
 use serde::{Deserialize, Serialize};

@@ -14,7 +14,7 @@ use crate::run::record::{Status, ToolCallRecord};
 use crate::run::step::Reason;
 use crate::toolbox::context::CallProgress;
 
-/// One thing that happened in a run.
+/// An event of a run.
 ///
 /// Events come before what they announce: when a call is reported as
 /// [`Invoking`](Status::Invoking), it has not started yet, so that the run can be stored first.
@@ -22,7 +22,7 @@ use crate::toolbox::context::CallProgress;
 #[serde(rename_all = "snake_case", tag = "type")]
 #[non_exhaustive]
 pub enum RunEvent {
-    /// The model is asked.
+    /// A request to the model starts.
     Round {
         /// The number of the round since the last user turn, from 1.
         round: u32,
@@ -32,12 +32,12 @@ pub enum RunEvent {
         /// The new piece.
         text: String,
     },
-    /// More of what the model thinks.
+    /// More of the model's reasoning.
     Reasoning {
         /// The new piece.
         text: String,
     },
-    /// More of why the model declines.
+    /// More of the model's reason for declining.
     Refusal {
         /// The new piece.
         text: String,
@@ -47,11 +47,11 @@ pub enum RunEvent {
         /// The value so far.
         value: Value,
     },
-    /// The model made an image, a sound or a file.
+    /// The model generated an image, audio or a file.
     Media(Media),
-    /// A call changed: its whole record.
+    /// A call changed: the complete record.
     Call(Box<ToolCallRecord>),
-    /// A call has come further.
+    /// Progress of a call.
     Progress {
         /// Which call.
         number: CallNumber,
@@ -66,14 +66,14 @@ pub enum RunEvent {
         /// Why; nothing when it is its turn.
         queued: Option<Queued>,
     },
-    /// A call's result is shown in part, and stored whole. Comes before the call is over.
+    /// A call's result is shown in part and stored whole. Emitted before the call has ended.
     ResultStored {
         /// Which call.
         number: CallNumber,
         /// What the [`ResultStore`](crate::ResultStore) calls the whole result.
         id: String,
     },
-    /// Something happened in the run of a sub-agent.
+    /// An event in the run of a sub-agent.
     Delegated {
         /// The call that the sub-agent's run belongs to.
         number: CallNumber,
@@ -92,11 +92,11 @@ pub enum RunEvent {
     /// A person approved a call of a tool as it is defined now: store it if a later change of the
     /// definition is to be noticed.
     Pinned(Definition),
-    /// A lasting approval was given: store it if it is to outlive the run.
+    /// A lasting approval was given: store it if it must outlive the run.
     Granted(Grant),
-    /// A lasting denial was given: store it if it is to outlive the run.
+    /// A lasting denial was given: store it if it must outlive the run.
     Forbidden(Rule),
-    /// All calls of a round are over.
+    /// All calls of a round have ended.
     Settled {
         /// Their records, in the order of the calls.
         records: Vec<ToolCallRecord>,
@@ -126,7 +126,7 @@ pub enum RunEvent {
         /// About how many tokens it has now.
         after: u64,
     },
-    /// Something is odd; the run goes on.
+    /// An irregularity; the run continues.
     Warning {
         /// What, for people.
         message: String,
@@ -136,7 +136,7 @@ pub enum RunEvent {
         /// The calls that wait.
         numbers: Vec<CallNumber>,
     },
-    /// The run is over.
+    /// The run has ended.
     Done {
         /// Why.
         reason: Reason,
@@ -202,7 +202,7 @@ pub enum Chunk {
         /// The new piece.
         text: String,
     },
-    /// The model wants a tool called.
+    /// The model requested a tool call.
     #[serde(rename = "mcp_tool_in_progress")]
     InProgress {
         /// The call.
@@ -214,7 +214,7 @@ pub enum Chunk {
         /// The call.
         tool: ChunkTool,
     },
-    /// The tool answered.
+    /// The tool returned a result.
     #[serde(rename = "mcp_tool_call_response")]
     Response {
         /// The call.
@@ -230,7 +230,7 @@ pub enum Chunk {
         /// The error message.
         error: String,
     },
-    /// All calls of a round are over.
+    /// All calls of a round have ended.
     #[serde(rename = "mcp_tool_complete")]
     Complete {
         /// The calls with their results.
@@ -246,7 +246,7 @@ pub struct ChunkTool {
     pub id: String,
     /// The tool's name as the model sees it.
     pub name: String,
-    /// What it is called with.
+    /// The arguments of the call.
     pub arguments: RawObject,
 }
 
@@ -258,7 +258,7 @@ pub struct ChunkResponse {
     pub tool: ChunkTool,
     /// Its result.
     pub result: Option<RawJson>,
-    /// Whether it went well.
+    /// Whether it succeeded.
     pub success: bool,
 }
 

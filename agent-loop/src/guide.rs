@@ -1,4 +1,4 @@
-//! Guides, a task each.
+//! Guides, one per task.
 
 #[doc = include_str!("docs/approvals.md")]
 pub mod approvals {}

@@ -1,4 +1,4 @@
-//! What the model is offered in one turn, and the way back from its calls.
+//! The tools offered to the model in one turn, and the mapping of its calls back to them.
 
 pub(crate) mod deferral;
 pub(crate) mod selection;
@@ -156,7 +156,7 @@ impl Offer {
         offer
     }
 
-    /// The wire it is worded for.
+    /// The wire it is compiled for.
     pub fn wire(&self) -> Wire {
         self.wire
     }
@@ -180,7 +180,7 @@ impl Offer {
         self.readable
     }
 
-    /// What is odd about it, for people: tools that were left out, and why.
+    /// Warnings for people: tools that were omitted, and why.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }

@@ -1,4 +1,4 @@
-//! The step machine: the state of a run, and what to do next.
+//! The step machine: the state of a run, and its next step.
 
 pub(crate) mod call;
 pub(crate) mod compact;
@@ -31,7 +31,7 @@ use crate::run::state::{Phase, State};
 use crate::run::step::{Reason, Step};
 use crate::toolbox::Invocation;
 
-/// A run: a conversation and everything that is under way in it.
+/// A run: a conversation and everything in progress in it.
 ///
 /// It does no IO and knows no clock. [`next`](Self::next) returns what to do, and the outcome is fed
 /// back: [`replied`](Self::replied), [`finished`](Self::finished), [`answer`](Self::answer)
@@ -85,7 +85,7 @@ impl Run {
         self
     }
 
-    /// Exempts tools, by the name the model sees, from loop detection: those that are polled.
+    /// Exempts tools, by the name the model sees, from loop detection, because they are polled.
     #[must_use]
     pub fn with_polled(mut self, name: impl Into<Pattern>) -> Self {
         self.state.loop_detector.exempt(name.into());
@@ -97,22 +97,22 @@ impl Run {
         &self.state.conversation
     }
 
-    /// The judge of calls, with what was answered so far.
+    /// The policy for calls, including the answers so far.
     pub fn policy(&self) -> &Policy {
         &self.state.policy
     }
 
-    /// The bounds.
+    /// The limits.
     pub fn limits(&self) -> &RunLimits {
         &self.state.limits
     }
 
-    /// What was spent since the last user turn.
+    /// The amounts spent since the last user turn.
     pub fn spent(&self) -> &Spent {
         &self.state.spent
     }
 
-    /// Why it is over, if it is.
+    /// The reason why it ended, if it has.
     pub fn reason(&self) -> Option<&Reason> {
         match &self.state.phase {
             Phase::Done(reason) => Some(reason),
@@ -195,7 +195,7 @@ impl Run {
         self.open().iter().filter_map(OpenCall::approval).collect()
     }
 
-    /// The calls whose servers want to know something first, and what.
+    /// The calls whose servers asked a question first, and the questions.
     pub fn parked(&self) -> impl Iterator<Item = (CallNumber, &Parked)> {
         self.open().iter().filter_map(|call| match &call.state {
             CallState::Parked(parked) => Some((call.number, &**parked)),
@@ -203,19 +203,19 @@ impl Run {
         })
     }
 
-    /// Adds a user turn in plain text. Cancels what is in flight and resets what was spent.
+    /// Adds a user turn in plain text. Cancels everything in flight and resets the amounts spent.
     pub fn ask(&mut self, text: impl Into<String>) {
         self.say(UserTurn::new(vec![UserPart::text(text)]));
     }
 
-    /// Adds a user turn. Cancels what is in flight and resets what was spent.
+    /// Adds a user turn. Cancels everything in flight and resets the amounts spent.
     pub fn say(&mut self, turn: UserTurn) {
         self.cancel_open("the user said something else");
         self.state.conversation.push(turn);
         self.restart();
     }
 
-    /// Goes on after the run was over, as if nothing had stopped it.
+    /// Continues a run that has ended, as if nothing had stopped it.
     pub fn proceed(&mut self) {
         if matches!(self.state.phase, Phase::Done(_)) {
             self.restart();
@@ -343,7 +343,7 @@ impl Run {
         }
     }
 
-    /// Says that a result was stored which the model may read.
+    /// Records that a result was stored which the model may read.
     pub fn stored_result(&mut self) {
         self.state.stored = true;
     }
@@ -353,7 +353,7 @@ impl Run {
         self.state.stored
     }
 
-    /// What happened since this was last asked.
+    /// The events since the last call.
     pub fn take_events(&mut self) -> Vec<RunEvent> {
         std::mem::take(&mut self.events)
     }

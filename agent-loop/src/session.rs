@@ -1,4 +1,4 @@
-//! Drives a run with a model and a toolbox.
+//! The session: drives a run with a model and a toolbox.
 
 pub(crate) mod calls;
 pub(crate) mod handle;
@@ -43,7 +43,7 @@ use crate::toolbox::context::{Delegated, Report};
 /// The capacity of the queue of progress reports.
 const REPORTS: usize = 64;
 
-/// A run that is being driven: one [`RunEvent`] at a time, at the pace they are asked for.
+/// A run in progress: one [`RunEvent`] at a time, as fast as the caller takes them.
 ///
 /// What an event announces has not happened yet: store the [`run`](Self::run) at a
 /// [milestone](RunEvent::is_milestone), and a crash loses nothing. Dropping the session stops
@@ -86,7 +86,7 @@ enum Effect {
     },
     Compact(Box<ToSummarise>),
     Start(Vec<Invocation>),
-    /// Lets a sub-agent go on.
+    /// Lets a sub-agent continue.
     LetGo(oneshot::Sender<()>),
     Listen,
 }
@@ -141,17 +141,17 @@ impl<'r> Session<'r> {
         self
     }
 
-    /// The run as it is now. Store it at milestones.
+    /// The current run. Store it at milestones.
     pub fn run(&self) -> &Run {
         self.run
     }
 
-    /// Speaks to this session from other tasks.
+    /// A handle that controls this session from other tasks.
     pub fn handle(&self) -> Handle {
         self.handle.clone()
     }
 
-    /// Answers an approval, as it was shown, between two events.
+    /// Answers an approval that was shown, between two events.
     ///
     /// # Errors
     /// [`AnswerError`] if the answer does not count.
@@ -172,7 +172,7 @@ impl<'r> Session<'r> {
         !self.queue.is_empty() || !self.run.events.is_empty()
     }
 
-    /// Answers what a server asked about a parked call, between two events.
+    /// Answers a server's question about a parked call, between two events.
     ///
     /// # Errors
     /// [`AnswerError`] if the answer does not count.
@@ -194,12 +194,12 @@ impl<'r> Session<'r> {
         self.waiting.clear();
     }
 
-    /// Cancels whatever is under way, between two events.
+    /// Cancels everything in flight, between two events.
     pub fn cancel(&mut self) {
         self.run.cancel(&self.said);
     }
 
-    /// The next event; `None` once the run is over and all events were returned.
+    /// The next event; `None` once the run has ended and all events were returned.
     ///
     /// Cancel safe: nothing is lost if the future is dropped.
     pub async fn next(&mut self) -> Option<RunEvent> {

@@ -1,4 +1,4 @@
-//! Doubles for tests: a scripted model, scripted tools, and whole runs on a cassette.
+//! Test doubles: a scripted model, scripted tools, and complete runs on a cassette.
 
 mod cassette;
 mod model;

@@ -1,4 +1,4 @@
-//! Whatever executes tool calls.
+//! Toolboxes, which execute tool calls.
 
 pub(crate) mod context;
 #[cfg(feature = "manager")]
@@ -24,7 +24,7 @@ use crate::approval::{Consent, Decision};
 use crate::run::Run;
 use crate::run::number::CallNumber;
 
-/// Tools that can be listed and called. Wrap one to watch or to change what passes.
+/// Tools that can be listed and called. Wrap one to observe or change its calls.
 ///
 /// Dropping the future of a call cancels it.
 #[async_trait]
@@ -71,7 +71,7 @@ impl<T: Toolbox + ?Sized> Toolbox for Arc<T> {
     }
 }
 
-/// A call to be executed.
+/// A call to execute.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Invocation {
@@ -79,17 +79,17 @@ pub struct Invocation {
     pub number: CallNumber,
     /// The model's name for the call.
     pub id: CallId,
-    /// The server's name with us.
+    /// Our name for the server.
     pub server: String,
-    /// The tool's name as its server spells it.
+    /// The server's name for the tool.
     pub tool: String,
     /// The tool's name as the model sees it.
     pub name: String,
-    /// The definition that was approved: the tool must not run if it is another one by now.
+    /// The approved definition: the tool must not run if it has another one by now.
     pub definition: Definition,
-    /// What to call it with: checked against the tool's schema.
+    /// The arguments, validated against the tool's schema.
     pub arguments: RawObject,
-    /// Whether it begins, or goes on.
+    /// Whether it starts, or continues.
     pub start: Start,
     /// The tool's own idle timeout, if it has one.
     pub idle_timeout: Option<Duration>,
@@ -102,22 +102,22 @@ impl Invocation {
     }
 }
 
-/// How a call is taken up.
+/// The way a call starts or continues.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Start {
-    /// It begins.
+    /// It starts.
     Call,
-    /// It was parked; here is what the server wanted to know.
+    /// It was parked; these are the answers to the server's questions.
     Resume {
         /// What was parked.
         parked: Box<Parked>,
         /// The answers, by the keys of the questions.
         answers: InputResponses,
     },
-    /// It became a task; wait for that.
+    /// It became a task; wait for the task.
     Await(TaskTicket),
-    /// It is a sub-agent's, whose run goes on.
+    /// It is a call to a sub-agent, whose run continues.
     Continue {
         /// The sub-agent's run.
         run: Box<Run>,
@@ -126,59 +126,59 @@ pub enum Start {
     },
 }
 
-/// What became of a call.
+/// The outcome of a call.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Outcome {
-    /// The tool answered, perhaps that it failed.
+    /// The tool returned a result, which may be a failure.
     Result(CallToolResult),
     /// There is no answer.
     Failed(CallFailure),
-    /// The server needs an answer first, which will come later.
+    /// The server requires an answer first, which will come later.
     Parked(Box<Parked>),
-    /// The call goes on at the server.
+    /// The call continues at the server.
     Task(TaskTicket),
-    /// The call is a sub-agent's, whose run waits for approval.
+    /// The call is one to a sub-agent, whose run waits for approval.
     Suspended,
 }
 
-/// Why a call has no answer.
+/// The reason why a call has no result.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CallFailure {
-    /// What kind of failure it is.
+    /// The kind of failure.
     pub kind: FailureKind,
-    /// What happened, for the model and for people.
+    /// The description, for the model and for people.
     pub message: String,
 }
 
-/// Kinds of failure.
+/// The kinds of failure.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FailureKind {
-    /// The server answered with an error, or against the protocol.
+    /// The server returned an error, or violated the protocol.
     Protocol,
-    /// It took too long; the server was asked to stop.
+    /// It timed out; the server was asked to stop.
     Timeout,
-    /// It never left: nothing happened.
+    /// It was never sent, so it had no effect.
     NotSent,
-    /// It broke off; whether it took effect is unknown.
+    /// It was interrupted; whether it took effect is unknown.
     Unknown,
-    /// The code that executes it crashed.
+    /// The code that executes it panicked.
     Crashed,
-    /// The tool does not exist (any more).
+    /// The tool does not exist, or no longer exists.
     NoTool,
 }
 
 impl Outcome {
-    /// An answer that is text.
+    /// A result that is text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Result(CallToolResult::new(vec![ContentBlock::text(text)]))
     }
 
-    /// The tool's answer that it failed.
+    /// A result that reports a failure of the tool.
     pub fn error(text: impl Into<String>) -> Self {
         let mut result = CallToolResult::new(vec![ContentBlock::text(text)]);
         result.is_error = Some(true);
@@ -194,7 +194,7 @@ impl Outcome {
         )
     }
 
-    /// No answer.
+    /// A call without a result.
     pub fn failed(kind: FailureKind, message: impl Into<String>) -> Self {
         Self::Failed(CallFailure {
             kind,

@@ -1,5 +1,5 @@
-//! A client that gets its token by itself. The server and its authorization server, for which a
-//! token costs nothing, are a few lines at the end.
+//! A client that gets its token without a person. The server and its authorization server, which issues a token to
+//! anyone, are a few lines at the end.
 //!
 //! ```text
 //! cargo run -p mcp-auth --example client_credentials

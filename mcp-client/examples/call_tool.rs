@@ -1,4 +1,4 @@
-//! Lists a server's tools and calls one: the server at a URL, or a test server of its own.
+//! Lists a server's tools and calls one: on the server at a URL, or on its own test server.
 //!
 //! ```text
 //! cargo run -p switchboard-mcp-client --example call_tool [URL TOOL ARGUMENTS]

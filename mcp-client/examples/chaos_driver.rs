@@ -1,13 +1,13 @@
-//! The client under test of the chaos suite: it gets the address of a server and what to do with it,
-//! and reports on one line of JSON how that went. All protocol work is the library's.
+//! The client under test of the chaos suite: it gets the address of a server and a plan, and reports the outcome on one
+//! line of JSON. The library does all protocol work.
 //!
 //! ```text
 //! chaos_driver <stdio|http|sse> <case> -- <server command…|url>
 //! ```
 //!
-//! `HOSTILE_PLAN` says what to do, `HOSTILE_TIMEOUT_MS` how long a request and the connecting may
-//! take, `HOSTILE_BEARER` and `HOSTILE_API_KEY` which secrets to send over HTTP. The case's name is
-//! for people; the driver does not look at it.
+//! `HOSTILE_PLAN` is the plan, `HOSTILE_TIMEOUT_MS` the time limit for connecting and for each request,
+//! `HOSTILE_BEARER` and `HOSTILE_API_KEY` are the secrets to send over HTTP. The case's name is for people; the driver
+//! ignores it.
 
 use std::error::Error;
 use std::io::Write;
@@ -86,7 +86,7 @@ fn connector(kind: &str, target: &[String]) -> Result<Arc<dyn Connect>, Failure>
     Ok(config.into_connect()?)
 }
 
-/// What a plan came to.
+/// The outcome of a plan.
 struct Outcome {
     text: String,
     first: Option<String>,
@@ -161,7 +161,7 @@ async fn concurrent(client: &Client, number: usize) -> Result<Outcome, Failure> 
     Ok(number.to_string().into())
 }
 
-/// Drops a call that is under way: that is how it is cancelled.
+/// Drops a call in flight, which cancels it.
 async fn cancel(client: &Client) -> Result<Outcome, Failure> {
     let slow = client.with(CallOptions::default().with_progress(|_| {}));
     let slow = slow.call_tool("slow", json!({"text": "slow"}));

@@ -1,8 +1,8 @@
-//! The client under test of the official conformance suites: chooses which calls to make, and
-//! leaves all protocol work to the library.
+//! The client under test of the official conformance suites: it decides which calls to make, and leaves all protocol
+//! work to the library.
 //!
-//! `conformance URL`, with `MCP_CONFORMANCE_SCENARIO`, and for some scenarios
-//! `MCP_CONFORMANCE_PROTOCOL_VERSION` and `MCP_CONFORMANCE_CONTEXT`, in the environment.
+//! `conformance URL`, with `MCP_CONFORMANCE_SCENARIO` and, for some scenarios, `MCP_CONFORMANCE_PROTOCOL_VERSION` and
+//! `MCP_CONFORMANCE_CONTEXT` in the environment.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -24,9 +24,9 @@ use serde_json::{Value, json};
 
 type Outcome = Result<(), Box<dyn Error + Send + Sync>>;
 
-/// The harness waits for ever for a client that hangs.
+/// The harness waits forever for a client that hangs.
 const LIMIT: Duration = Duration::from_secs(25);
-/// Where the suite pretends that our description is published.
+/// The URL at which the suite pretends our client metadata is published.
 const CLIENT_DOCUMENT: &str = "https://conformance-test.local/client-metadata.json";
 
 #[tokio::main(flavor = "current_thread")]
@@ -73,7 +73,7 @@ async fn connect(
     Ok(builder.connect().await?)
 }
 
-/// Everything a scenario may need; the library decides what of it the server gets to see.
+/// Everything a scenario may require; the library decides which parts to send to the server.
 fn oauth(
     url: &str,
     scenario: &str,
@@ -128,7 +128,7 @@ fn oauth(
 async fn calls(client: &Client, scenario: &str, context: &Value) -> Outcome {
     let nothing = json!({});
     match scenario {
-        // These servers answer what they do not advertise, and want to be asked.
+        // These servers support more than they advertise, and expect requests for it.
         "initialize" | "request-metadata" => {
             client.request_raw("tools/list", &nothing).await?;
         }
@@ -159,7 +159,7 @@ async fn calls(client: &Client, scenario: &str, context: &Value) -> Outcome {
         }
         "json-schema-2020-12-preservation" => echo_schema(client).await?,
         name if name.starts_with("sep-2640-") => skills(client, name).await?,
-        // The rest: everything the library still shows is called.
+        // All other scenarios: everything the library shows is called.
         _ => {
             for tool in client.list_tools().await?.items {
                 client.call_tool(&tool.name, &nothing).await?;
@@ -208,7 +208,7 @@ async fn skills(client: &Client, scenario: &str) -> Outcome {
     Ok(())
 }
 
-/// Says yes, fills in nothing, and leaves the defaults to the library.
+/// Accepts every question, fills in nothing, and leaves the defaults to the library.
 struct Agreeable;
 
 #[async_trait]

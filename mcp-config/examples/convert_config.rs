@@ -1,5 +1,5 @@
-//! Reads a file of servers in whatever dialect, says what is wrong with it and what it needs, and
-//! writes it in another.
+//! Reads a configuration file in any dialect, reports its problems and its requirements, and writes it in another
+//! dialect.
 //!
 //! ```text
 //! cargo run -p mcp-config --example convert_config [FILE]
@@ -11,7 +11,7 @@ use std::error::Error;
 use mcp_config::{ConfigFile, Dialect, Variable};
 
 const SAMPLE: &str = r#"{
-    // Comments and trailing commas are fine.
+    // Comments and trailing commas are accepted.
     "mcpServers": {
         "files": {"command": "npx", "args": ["-y", "files-server", "${HOME}"]},
         "issues": {

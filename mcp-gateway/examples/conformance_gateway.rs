@@ -1,7 +1,7 @@
-//! A gateway for the official conformance suites to judge: `--upstream URL… [--port N]`.
+//! A gateway for the official conformance suites: `--upstream URL… [--port N]`.
 //!
-//! Names of a single server have no prefix, because the suites know them; those of several have. And callers are not authenticated, because the
-//! suites send no token.
+//! The names of a single server have no prefix, because the suites know them; those of several servers have one.
+//! Callers are not authenticated, because the suites send no token.
 
 #![allow(clippy::print_stdout, reason = "a program")]
 

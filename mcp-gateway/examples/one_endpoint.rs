@@ -32,7 +32,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
 
     // `gateway.service().serve_stdio()` serves the program that started this one, and
-    // `HttpService::new(gateway.service())` many clients at a URL.
+    // `HttpService::new(gateway.service())` serves many clients at a URL.
     let (connect, mut listener) = memory::listen();
     let service = gateway.service().clone();
     tokio::spawn(async move {
@@ -50,7 +50,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A server with one tool, at a URL of this machine.
+/// A server with one tool, at a loopback URL.
 async fn start(name: &str, tool: &str, answer: &'static str) -> Result<String, Box<dyn Error>> {
     let tool = Tool::new(tool, RawObject::empty());
     let server = Server::new(Implementation::new(name, "1.0.0"))

@@ -1,4 +1,4 @@
-//! Who is asked where a caller's client cannot be.
+//! The fallback for approvals when a caller's client cannot be asked.
 
 use async_trait::async_trait;
 
@@ -17,9 +17,9 @@ pub struct ApprovalRequest {
     /// The digest of the caller, the call, the tool's definition and the arguments: an answer is to
     /// exactly this.
     pub digest: String,
-    /// Who calls; empty where callers are not authenticated.
+    /// The caller; empty where callers are not authenticated.
     pub caller: String,
-    /// What the caller's program calls itself.
+    /// The name the caller's program gives itself.
     pub client: Option<String>,
     /// The server.
     pub server: String,

@@ -1,4 +1,4 @@
-//! What is recorded of every call.
+//! The audit records of calls.
 
 use std::fmt;
 use std::io;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 
-/// Where calls are recorded. A call whose decision cannot be recorded is not made.
+/// A log of calls. A call whose decision cannot be recorded is not made.
 pub trait AuditLog: Send + Sync + 'static {
     /// Keeps a record, before the call goes on.
     ///
@@ -22,9 +22,9 @@ pub trait AuditLog: Send + Sync + 'static {
 pub struct CallRecord {
     /// Identifies the call; both its records have it.
     pub call: String,
-    /// Who made it; empty where callers are not authenticated.
+    /// The caller; empty where callers are not authenticated.
     pub caller: String,
-    /// What the caller's program calls itself.
+    /// The name the caller's program gives itself.
     pub client: Option<String>,
     /// The server.
     pub server: String,
@@ -34,25 +34,25 @@ pub struct CallRecord {
     pub fingerprint: String,
     /// The digest of the arguments.
     pub arguments: String,
-    /// Whether it runs, and why.
+    /// Whether it runs, and the reason.
     pub decision: CallDecision,
-    /// How it ended; `None` in the first record of a call that runs.
+    /// Its end; `None` in the first record of a call that runs.
     pub end: Option<CallEnd>,
 }
 
-/// How a call ended.
+/// The end of a call.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CallEnd {
-    /// What came of it.
+    /// The outcome.
     pub outcome: CallOutcome,
     /// The digest of its result; `None` for an error.
     pub result: Option<String>,
-    /// How long it took, without the time its caller took to answer questions by calling again.
+    /// Its duration, without the time its caller took to answer questions by repeating the call.
     pub duration: Duration,
 }
 
-/// Why a call runs, or does not.
+/// The reason why a call runs, or does not.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum CallDecision {
@@ -83,15 +83,15 @@ impl fmt::Display for CallDecision {
     }
 }
 
-/// What came of a call.
+/// The outcome of a call.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum CallOutcome {
     /// The tool succeeded.
     Succeeded,
-    /// The tool says that it failed.
+    /// The tool reports that it failed.
     Failed,
-    /// It goes on as a task at its server.
+    /// It continues as a task at its server.
     Task,
     /// There is no result.
     Error,

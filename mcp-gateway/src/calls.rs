@@ -1,4 +1,4 @@
-//! A call of a tool: found, decided about, recorded, made.
+//! Tool calls: each is looked up, decided, recorded and made.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! URLs that downstream clients were asked to visit: which session hears that its user is done.
+//! URLs that downstream clients were asked to visit, and the session to notify of each completion.
 
 use std::collections::VecDeque;
 

@@ -17,13 +17,13 @@ use crate::error::Failure;
 use crate::open_calls::{Asking, Channel, Holder, OpenCalls};
 use crate::questions::{AskingServers, QuestionRelay};
 
-/// Bounds of the connections that are one client's own.
+/// The limits of per-client connections.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ConnectionLimits {
-    /// How many there may be, to all servers. Clients beyond it share a connection.
+    /// The maximum number of connections, to all servers. Clients beyond it share a connection.
     pub open: usize,
-    /// How long one is kept that is not used.
+    /// How long an unused connection is kept.
     pub idle: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! Which calls run: the policy's verdict, the caller's approval, and how many at once.
+//! The gate for calls: the policy's verdict, the caller's approval, and the limits on concurrency.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -25,15 +25,15 @@ const ONCE: &str = "run once";
 const ALWAYS: &str = "run, and do not ask again until the gateway ends";
 const NO: &str = "do not run";
 
-/// How many calls may run at once.
+/// The maximum number of concurrent calls.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct CallLimits {
-    /// Of one caller.
+    /// Per caller.
     pub per_caller: usize,
-    /// Of one tool.
+    /// Per tool.
     pub per_tool: usize,
-    /// At one server.
+    /// Per server.
     pub per_server: usize,
 }
 

@@ -1,4 +1,4 @@
-//! A gateway and how it is put together.
+//! A gateway and its builder.
 
 use std::fmt;
 use std::sync::{Arc, Weak};
@@ -48,7 +48,7 @@ pub struct Upstream {
 }
 
 impl Upstream {
-    /// A server whose tools and prompts are exposed as `{server}__{name}`.
+    /// Creates a server whose tools and prompts are exposed as `{server}__{name}`.
     pub fn new(config: ServerConfig) -> Self {
         Self {
             config,
@@ -97,13 +97,13 @@ pub struct GatewayBuilder {
 }
 
 impl GatewayBuilder {
-    /// Adds a server. Lists show servers in the order in which they were added.
+    /// Adds a server. Lists show servers in the order they were added.
     pub fn upstream(mut self, upstream: Upstream) -> Self {
         self.upstreams.push(upstream);
         self
     }
 
-    /// Sets how servers are connected and supervised. The gateway sets its host.
+    /// Sets the manager's builder, which connects and supervises servers. The gateway sets its host.
     pub fn manager(mut self, manager: ManagerBuilder) -> Self {
         self.manager = manager;
         self
@@ -141,13 +141,13 @@ impl GatewayBuilder {
         self
     }
 
-    /// Sets who approves calls of clients that cannot be asked. By default such calls do not run.
+    /// Sets the approver for calls of clients that cannot be asked. By default such calls do not run.
     pub fn approver(mut self, approver: impl Approver) -> Self {
         self.approver = Some(Arc::new(approver));
         self
     }
 
-    /// Sets how many calls may run at once.
+    /// Sets the limits on concurrent calls.
     pub fn call_limits(mut self, limits: CallLimits) -> Self {
         self.call_limits = limits;
         self
@@ -179,7 +179,7 @@ impl GatewayBuilder {
         self
     }
 
-    /// Sets the bounds of connections that are one client's own.
+    /// Sets the limits of per-client connections.
     pub fn connection_limits(mut self, limits: ConnectionLimits) -> Self {
         self.connections = limits;
         self
@@ -331,7 +331,7 @@ fn named(upstreams: &[Upstream]) -> Upstreams {
 }
 
 impl Gateway {
-    /// A gateway of no servers yet, which calls itself `info`.
+    /// Creates a builder without servers, for a gateway that identifies itself with `info`.
     pub fn builder(info: Implementation) -> GatewayBuilder {
         GatewayBuilder {
             info,

@@ -1,4 +1,4 @@
-//! One leg of a call: on which connection it runs, and what it brings along from its client.
+//! One leg of a call: the connection it runs on, and the data from its client.
 
 use std::sync::Arc;
 

@@ -30,7 +30,7 @@ type Indexed = (Arc<Merged<Tool>>, Arc<SearchIndex>);
 /// What a call of one of them comes to.
 pub(crate) enum MetaOutcome {
     Done(CallToolResult),
-    /// This tool is to be called instead.
+    /// Call this tool instead.
     Instead(CallToolParams),
 }
 

@@ -1,4 +1,4 @@
-//! The calls that run upstream: whose a question or a log message is.
+//! The running upstream calls, and the owners of questions and log messages.
 
 use std::collections::BTreeMap;
 use std::pin::pin;
@@ -17,9 +17,9 @@ use crate::live_call::Event;
 /// A connection to a server.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Channel {
-    /// The one that the manager keeps for all clients.
+    /// The manager's connection, shared by all clients.
     Managed(String),
-    /// One client's own, by its number.
+    /// A per-client connection, by its number.
     Own(u64),
 }
 
@@ -28,9 +28,9 @@ pub(crate) enum Channel {
 pub(crate) enum Asking {
     /// In the call's result, which is passed on (modern).
     Result,
-    /// In a way that names the call: on its own stream (legacy, HTTP), or in its result.
+    /// In a way that identifies the call: on its own stream (legacy, HTTP), or in its result.
     OwnStream,
-    /// By a request on a channel that all calls share (legacy, stdio).
+    /// As a request on a channel that all calls share (legacy, stdio).
     SharedChannel,
 }
 
@@ -51,7 +51,7 @@ impl Asking {
 pub(crate) enum Holder {
     /// A legacy session.
     Session(u64),
-    /// Modern clients have no sessions: whoever calls with the same name and capabilities.
+    /// Modern clients have no sessions: the owner is any request with the same name and capabilities.
     Requests {
         caller: Option<String>,
         client: Option<String>,

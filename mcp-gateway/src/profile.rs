@@ -1,4 +1,4 @@
-//! What a caller may see and call.
+//! The servers and tools a caller may see and call.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -22,14 +22,14 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// Only these servers. By default all.
+    /// Allows only these servers. By default all.
     #[must_use]
     pub fn with_servers(mut self, servers: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.servers = Some(servers.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Of this server only these tools, by its own names for them. By default all.
+    /// Allows only these tools of this server, by its own names for them. By default all.
     #[must_use]
     pub fn with_tools(
         mut self,
@@ -41,13 +41,13 @@ impl Profile {
         self
     }
 
-    /// Whether this server is in it.
+    /// Whether the profile allows this server.
     pub fn allows_server(&self, server: &str) -> bool {
         let servers = self.servers.as_ref();
         servers.is_none_or(|servers| servers.contains(server))
     }
 
-    /// Whether this tool is in it.
+    /// Whether the profile allows this tool.
     pub fn allows_tool(&self, server: &str, tool: &str) -> bool {
         let tools = self.tools.get(server);
         self.allows_server(server) && tools.is_none_or(|tools| tools.contains(tool))

@@ -1,4 +1,4 @@
-//! One request, relayed to an upstream server whatever eras the two sides speak.
+//! One request, relayed to an upstream server, for any eras of the two sides.
 //!
 //! The upstream server may ask something first. A legacy one sends a request while the call runs;
 //! a modern one ends the call with questions and continues it with the answers. Downstream both

@@ -1,4 +1,4 @@
-//! Names of many servers in one list, and the way back. Pure.
+//! Names of many servers in one list, and the reverse mapping. Pure.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

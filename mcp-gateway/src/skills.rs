@@ -1,4 +1,4 @@
-//! Skills of upstream servers (SEP-2640). Their URIs stay as they are.
+//! Skills of upstream servers (SEP-2640). Their URIs are unchanged.
 
 use std::sync::Arc;
 

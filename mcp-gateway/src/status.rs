@@ -1,4 +1,4 @@
-//! What the gateway says of its servers: what they offer together, and which are missing and why.
+//! The gateway's instructions: what its servers offer together, and which are missing and why.
 
 use mcp_client::Client;
 use mcp_jsonrpc::RawMap;

@@ -1,4 +1,4 @@
-//! Tells what each line of a recorded MCP conversation is.
+//! Classifies each line of a recorded MCP conversation.
 //!
 //! ```text
 //! cargo run -p mcp-jsonrpc --example read_messages [FILE]
@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         match decode(line.as_bytes(), &DecodeLimits::default()) {
             Ok(Incoming::Single(message)) => describe(&message),
             Ok(Incoming::Batch(entries)) => println!("a batch of {}", entries.len()),
-            // Even of a broken message the id is known, so that its call can fail at once.
+            // The id is known even for an invalid message, so that its call can fail at once.
             Err(error) => println!("not a message: {error}"),
         }
     }
@@ -39,7 +39,7 @@ fn describe(message: &MessageRef<'_>) {
         MessageRef::Response { id, outcome } => {
             let id = id.as_ref().map(ToString::to_string).unwrap_or_default();
             match outcome {
-                // Bodies stay raw until they are read, as the type that is expected.
+                // Bodies stay raw until they are read as the expected type.
                 Ok(result) => match CallToolResult::read(*result) {
                     Ok(result) => println!("result of {id}: {:?}", result.content),
                     Err(error) => println!("result of {id}, not a tool's: {error}"),

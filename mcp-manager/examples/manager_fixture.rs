@@ -1,6 +1,5 @@
-//! A server to start: `manager_fixture [FAULT]` plays `mcp-testkit`'s standard script over stdio,
-//! well or with a fault. The tests of processes, and of whoever wants to see a manager at work,
-//! start it.
+//! A server to start: `manager_fixture [FAULT]` plays `mcp-testkit`'s standard script over stdio, correctly or with a
+//! fault. Tests of processes start it, and so can you to see a manager at work.
 
 use mcp_testkit::{Fault, Script, Server};
 
@@ -14,6 +13,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .enable_all()
         .build()?;
     let code = runtime.block_on(server.serve_stdio())?;
-    // Not a return: a read of standard input that no one waits for must not hold us.
+    // Not a return: a pending read of standard input must not keep the process alive.
     std::process::exit(code)
 }

@@ -1,4 +1,4 @@
-//! Two servers behind one catalogue, of which one is down.
+//! Two servers behind one catalogue, one of which is down.
 //!
 //! ```text
 //! cargo run -p mcp-manager --example many_servers
@@ -21,7 +21,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let wait = Wait::UpTo(Duration::from_secs(5));
     let startup = manager.connect_all([kit, git], wait).await;
     for (server, error) in &startup.errors {
-        // The others work, and this one is tried again in the background.
+        // The other works, and this one is tried again in the background.
         println!("{server} is down: {error}");
     }
     for tool in manager.catalog().enabled_tools() {

@@ -1,4 +1,4 @@
-//! Starts a server under the profile that is suggested for it, and lists its tools:
+//! Starts a server under its suggested profile, and lists its tools:
 //! `cargo run -p mcp-sandbox --example contained -- [--host HOST]… PROGRAM [ARGUMENT]…`.
 #![allow(clippy::print_stdout, reason = "an example")]
 
@@ -48,7 +48,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             client.close().await;
         }
         Err(error) => {
-            // The causes carry the end of what the server wrote to standard error.
+            // The causes carry the tail of the server's standard error.
             let mut said = String::new();
             let mut cause: Option<&dyn Error> = Some(&error);
             while let Some(error) = cause {

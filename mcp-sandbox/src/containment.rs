@@ -1,8 +1,8 @@
-//! What holds on this machine, said exactly.
+//! The guarantees that can be enforced on this machine.
 
 use std::fmt;
 
-/// What a sandbox is to ensure.
+/// A guarantee of a sandbox.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum Guarantee {
@@ -22,7 +22,7 @@ pub enum Guarantee {
     OtherProcesses,
     /// No mounts, namespaces, key rings, `io_uring`, `bpf` or calls newer than the list.
     Kernel,
-    /// No capabilities, and no more rights by `sudo` or the like.
+    /// No capabilities, and no gain of privileges through `sudo` or the like.
     Privileges,
     /// Nothing is inherited but standard input, output and error.
     Descriptors,
@@ -42,11 +42,11 @@ pub enum Guarantee {
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Holding {
-    /// It does.
+    /// It is enforced.
     Holds,
-    /// It does within bounds that the profile or the method sets.
+    /// It is enforced within bounds set by the profile or the method.
     Partly(String),
-    /// It does not, and why.
+    /// It is not enforced, for this reason.
     Not(String),
 }
 
@@ -60,7 +60,7 @@ impl Holding {
     }
 }
 
-/// What holds for a server under a profile on this machine.
+/// The guarantees for a server under a profile on this machine.
 ///
 /// Displays as one line for each guarantee.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -81,14 +81,14 @@ impl Containment {
         Self::new(ALL.map(|guarantee| (guarantee, Holding::not(why))))
     }
 
-    /// Every guarantee and whether it holds.
+    /// Every guarantee and whether it is enforced.
     pub fn guarantees(&self) -> impl Iterator<Item = (Guarantee, &Holding)> {
         self.guarantees
             .iter()
             .map(|(which, holding)| (*which, holding))
     }
 
-    /// Whether a guarantee holds; one that is not known here does not.
+    /// Whether a guarantee is enforced; an unknown one is not.
     pub fn holds(&self, guarantee: Guarantee) -> bool {
         let mut all = self.guarantees();
         all.any(|(which, holding)| which == guarantee && *holding == Holding::Holds)

@@ -1,4 +1,4 @@
-//! What a server wanted and did not get, said for people, with the rule that would allow it.
+//! Denied operations of a server, described for people, with the rule that would allow them.
 
 mod text;
 
@@ -11,37 +11,37 @@ use parking_lot::Mutex;
 /// How many denials are remembered; the oldest make room.
 const MAX_DENIALS: usize = 100;
 
-/// Something that a server wanted and did not get.
+/// A denied operation of a server.
 ///
 /// Displays as in "wanted to read /home/me/.ssh/id_rsa".
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub struct Denial {
-    /// What it wanted.
+    /// The operation.
     pub wanted: Wanted,
-    /// How often.
+    /// The number of times.
     pub count: u32,
 }
 
-/// What a server may want.
+/// An operation of a server.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum Wanted {
-    /// To read a file, list a folder or run a program.
+    /// Reading a file, listing a folder or running a program.
     Read(String),
-    /// To write, make or remove a file.
+    /// Writing, creating or removing a file.
     Write(String),
-    /// To use a file, in a way that is not known.
+    /// Using a file in an unknown way.
     Use(String),
-    /// To connect to a host and port.
+    /// Connecting to a host and port.
     Connect(String),
-    /// To open a socket of any kind.
+    /// Opening a socket of any kind.
     Socket,
-    /// To change permissions, the owner or the times of a file.
+    /// Changing the permissions, the owner or the times of a file.
     ChangeAttributes(String),
-    /// To signal another process.
+    /// Signalling another process.
     Signal,
-    /// To start another process or thread than its limit allows.
+    /// Starting more processes or threads than its limit allows.
     Process,
 }
 

@@ -1,4 +1,4 @@
-//! Systems without a sandbox here: servers run, if the profile allows it, and nothing contains them.
+//! Systems without a sandbox: servers run uncontained, if the profile allows it.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! From a profile to rules, as data. Pure: the platforms apply what is decided here.
+//! The plan: turns a profile into rules, as data. Pure: the platforms apply the rules.
 
 mod environment;
 
@@ -8,35 +8,35 @@ use crate::profile::{Network, Profile};
 
 pub(crate) use environment::environment;
 
-/// A file or folder and what a server may do with it and all below it.
+/// A file or folder, and the access of a server to it and everything below it.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub struct FileRule {
     /// The file or the folder.
     pub path: PathBuf,
-    /// What is allowed.
+    /// The access.
     pub access: FileAccess,
-    /// Why it is allowed.
+    /// The reason for the access.
     pub origin: Origin,
 }
 
-/// What a server may do with a file, or with all files of a folder.
+/// The access of a server to a file, or to all files of a folder.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum FileAccess {
     /// Read it, list it, run it.
     Read,
-    /// Read and write it, without making or removing anything: a device.
+    /// Read and write it, without creating or removing anything: a device.
     Device,
-    /// Read, change, make, remove and run.
+    /// Read, change, create, remove and run.
     Write,
 }
 
-/// Why a rule is there.
+/// The reason for a rule.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum Origin {
-    /// Every program needs it.
+    /// Every program requires it.
     System,
     /// It is the server's program, its interpreter, or what is installed with them.
     Program,
@@ -46,11 +46,11 @@ pub enum Origin {
     Profile,
 }
 
-/// What a program is made of, as found on this machine.
+/// The files of a program on this machine.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct ProgramFiles {
-    /// The program, what its symbolic links lead to, and the interpreters that it names: absolute.
+    /// The program, the targets of its symbolic links, and the interpreters it names: absolute paths.
     pub files: Vec<PathBuf>,
 }
 
@@ -113,7 +113,7 @@ const DEVICES: &[&str] = &[
 /// Where people's programs are, among much else: of these, only the program itself is readable.
 const TOO_WIDE: &[&str] = &["", ".local", ".config", ".cache", "bin", "Library"];
 
-/// The rules for files under a profile. `home` is the user's home folder, `own` the server's.
+/// The file rules of a profile. `home` is the user's home folder, `own` the server's.
 ///
 /// Later rules never take away what earlier ones allow: Landlock adds them up.
 pub fn file_rules(
@@ -196,11 +196,11 @@ fn expand(path: &Path, home: Option<&Path>) -> PathBuf {
     }
 }
 
-/// Which kinds of sockets a server may make.
+/// The kinds of sockets a server may create.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Sockets {
-    /// None, but pairs of connected streams.
+    /// None, except pairs of connected streams.
     None,
     /// TCP, to the proxy alone.
     Proxy,

@@ -1,4 +1,4 @@
-//! What a server may do: the part of a sandbox that people choose and programs store.
+//! Profiles: the permissions of a server, which people choose and programs store.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::str::FromStr;
 use mcp_transport::ServerCommand;
 use serde::{Deserialize, Serialize};
 
-/// What one server may do beyond running: files, hosts, variables and limits.
+/// The permissions of one server: files, hosts, variables and limits.
 ///
 /// The default is the strictest one that most servers start under: the system's programs and
 /// libraries are readable, the server's own folder and a temporary one are writable, and there is no
@@ -27,15 +27,15 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Profile {
-    /// Files and folders that it may read and run programs from.
+    /// Files and folders it may read and run programs from.
     pub read: Vec<PathBuf>,
-    /// Files and folders that it may read, change and run programs from.
+    /// Files and folders it may read, change and run programs from.
     pub write: Vec<PathBuf>,
-    /// Where it may connect to.
+    /// The hosts it may connect to.
     pub network: Network,
-    /// The variables of its environment that it gets besides `PATH`, the language and the like.
+    /// The environment variables it gets besides `PATH`, the language and the like.
     pub variables: BTreeSet<String>,
-    /// How much it may use.
+    /// The resources it may use.
     pub limits: Limits,
     /// Whether it may change the permissions, the owner and the times of files by their path.
     /// Landlock does not restrict that to folders, so it holds for every file of the user.
@@ -47,18 +47,18 @@ pub struct Profile {
     pub may_be_weaker: bool,
 }
 
-/// Where a server may connect to.
+/// The hosts a server may connect to.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Network {
-    /// Nowhere: it gets no sockets.
+    /// None: it gets no sockets.
     #[default]
     None,
     /// To these hosts, through a proxy that the sandbox starts and names in `HTTP_PROXY`,
     /// `HTTPS_PROXY` and their like. A program that ignores those variables reaches nothing.
     Hosts(Vec<HostRule>),
-    /// Anywhere, this machine included.
+    /// All hosts, including this machine.
     All,
 }
 
@@ -74,7 +74,7 @@ pub struct HostRule {
     port: Option<u16>,
 }
 
-/// The error of a text that names no host.
+/// The error for a text that is not a host.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct InvalidHost {
@@ -82,18 +82,18 @@ pub struct InvalidHost {
     pub text: String,
 }
 
-/// How much a server may use.
+/// The resources a server may use.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes of private memory that each of its processes may write to.
+    /// The bytes of private memory that each of its processes may write to.
     pub memory_bytes: u64,
-    /// Processes and threads that its user may have beyond those at its start.
+    /// The number of processes and threads its user may have beyond those at its start.
     pub processes: u64,
-    /// Bytes in any file that it writes.
+    /// The maximum size of a file it writes, in bytes.
     pub file_bytes: u64,
-    /// Files that each of its processes may have open.
+    /// The number of files each of its processes may have open.
     pub open_files: u64,
 }
 
@@ -109,12 +109,12 @@ impl Default for Limits {
 }
 
 impl Profile {
-    /// The strictest profile.
+    /// Creates the strictest profile.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The strictest profile for a command: the variables that are configured for it are passed on.
+    /// Creates the strictest profile for a command: the variables configured for it are passed on.
     pub fn for_command(command: &ServerCommand) -> Self {
         let configured = command.env().keys().map(String::as_str);
         let names = configured.chain(command.inherited());
@@ -124,21 +124,21 @@ impl Profile {
         }
     }
 
-    /// Lets it read a file or a folder.
+    /// Allows it to read a file or a folder.
     #[must_use]
     pub fn with_read(mut self, path: impl Into<PathBuf>) -> Self {
         self.read.push(path.into());
         self
     }
 
-    /// Lets it read and change a file or a folder.
+    /// Allows it to read and change a file or a folder.
     #[must_use]
     pub fn with_write(mut self, path: impl Into<PathBuf>) -> Self {
         self.write.push(path.into());
         self
     }
 
-    /// Sets where it may connect to.
+    /// Sets the hosts it may connect to.
     #[must_use]
     pub fn with_network(mut self, network: Network) -> Self {
         self.network = network;
@@ -152,21 +152,21 @@ impl Profile {
         self
     }
 
-    /// Sets how much it may use.
+    /// Sets the resources it may use.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Lets it change permissions, owners and times of files.
+    /// Allows it to change permissions, owners and times of files.
     #[must_use]
     pub fn with_attributes(mut self) -> Self {
         self.may_change_attributes = true;
         self
     }
 
-    /// Lets it open Unix sockets.
+    /// Allows it to open Unix sockets.
     #[must_use]
     pub fn with_unix_sockets(mut self) -> Self {
         self.may_use_unix_sockets = true;
@@ -189,21 +189,21 @@ impl Limits {
         self
     }
 
-    /// Sets the processes and threads beyond those at the start.
+    /// Sets the number of processes and threads beyond those at the start.
     #[must_use]
     pub fn with_processes(mut self, processes: u64) -> Self {
         self.processes = processes;
         self
     }
 
-    /// Sets the bytes in any file.
+    /// Sets the maximum size of a file in bytes.
     #[must_use]
     pub fn with_file_bytes(mut self, bytes: u64) -> Self {
         self.file_bytes = bytes;
         self
     }
 
-    /// Sets the open files of each process.
+    /// Sets the number of open files of each process.
     #[must_use]
     pub fn with_open_files(mut self, files: u64) -> Self {
         self.open_files = files;

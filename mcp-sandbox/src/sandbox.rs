@@ -1,4 +1,4 @@
-//! The spawner.
+//! The sandbox: a spawner.
 
 use std::fs;
 use std::io;
@@ -14,7 +14,7 @@ use crate::platform;
 use crate::profile::{Network, Profile};
 use crate::proxy::Proxy;
 
-/// Starts a server contained by a profile: a spawner for one server.
+/// Starts a server under a profile: a spawner for one server.
 ///
 /// The server gets a folder of its own, with `home` and `tmp` in it, which its `HOME` and `TMPDIR`
 /// name; all that it keeps is there. What cannot be enforced on this machine is in
@@ -46,7 +46,7 @@ impl Sandbox {
         self
     }
 
-    /// What holds for the server on this machine.
+    /// The guarantees that hold for the server on this machine.
     pub fn containment(&self) -> Containment {
         platform::containment(&self.profile)
     }

@@ -8,7 +8,7 @@ use mcp_transport::ServerCommand;
 use crate::plan::FileAccess;
 use crate::profile::{Network, Profile};
 
-/// What a path is, as far as suggestions care.
+/// The kind of a path, as far as suggestions depend on it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum PathKind {
@@ -16,19 +16,19 @@ pub enum PathKind {
     File,
     /// A folder.
     Folder,
-    /// Nothing is there.
+    /// It does not exist.
     Missing,
 }
 
-/// A rule to be agreed to.
+/// A suggested rule, for a person's approval.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Suggestion {
     /// The file or the folder.
     pub path: PathBuf,
-    /// What would be allowed.
+    /// The access it would allow.
     pub access: FileAccess,
-    /// Why, for people.
+    /// The reason, for people.
     pub reason: String,
 }
 

@@ -1,4 +1,4 @@
-//! Which system calls a contained server may make, as data.
+//! The system calls a contained server may make, as data.
 //!
 //! Two lists, two filters. What [`KNOWN`] does not name fails with `ENOSYS`, as on a kernel that does
 //! not have it, so that programs fall back to older calls: this covers every call of the future, the
@@ -28,13 +28,13 @@ pub(crate) struct Refusal {
 /// A condition on an argument of a call, counted from 0.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Condition {
-    /// The lower 32 bits are this.
+    /// The lower 32 bits equal this.
     Is(u8, u32),
-    /// The lower 32 bits are not this.
+    /// The lower 32 bits do not equal this.
     IsNot(u8, u32),
-    /// The lower 32 bits, masked, are this.
+    /// The lower 32 bits, masked, equal this.
     Masked(u8, u32, u32),
-    /// It is a pointer to something.
+    /// It is a non-null pointer.
     IsSet(u8),
 }
 

@@ -1,4 +1,4 @@
-//! One request: from its method to its handler, and back to one response.
+//! The path of one request: from its method to its handler, and back to one response.
 
 pub(crate) mod call;
 pub(crate) mod era;

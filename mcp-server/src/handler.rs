@@ -21,7 +21,7 @@ use crate::handler::caller::Caller;
 use crate::handler::context::Context;
 use crate::handler::error::Error;
 
-/// What a call of a tool comes to.
+/// The outcome of a tool call.
 #[derive(Debug)]
 #[allow(clippy::exhaustive_enums, reason = "it is done or it is not")]
 pub enum ToolReply {

@@ -1,4 +1,4 @@
-//! Announcements of changes: who wants them, and the handle that makes them.
+//! Announcements of changes: their subscribers, and the handle that makes them.
 
 pub(crate) mod listen;
 pub(crate) mod queue;
@@ -51,7 +51,7 @@ impl Notifier {
         self.announce(&Change::Resource(uri.into()));
     }
 
-    /// Sends a log message that belongs to no request to every session that wants its level.
+    /// Sends a log message that belongs to no request to every session with a matching level.
     pub fn log(&self, message: LogMessageParams) {
         self.announce(&Change::Log(Box::new(message)));
     }

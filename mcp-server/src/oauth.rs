@@ -1,4 +1,4 @@
-//! An OAuth resource server: bearer tokens that an authorization server has signed.
+//! An OAuth resource server: verifies bearer tokens signed by an authorization server.
 
 mod jwk;
 mod jwt;
@@ -56,13 +56,13 @@ pub struct JwtVerifier {
     keys: keys::KeyCache,
 }
 
-/// Why a token is not accepted.
+/// The reason why a token is rejected.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum JwtError {
-    /// It is not the issuer's, not for this audience, or not valid now.
+    /// It is not from the issuer, not for this audience, or not valid now.
     Invalid,
-    /// The issuer's keys cannot be had.
+    /// The issuer's keys cannot be fetched.
     Unavailable(Box<dyn std::error::Error + Send + Sync>),
 }
 
@@ -85,7 +85,7 @@ impl std::error::Error for JwtError {
 }
 
 impl JwtVerifier {
-    /// For tokens that `issuer` has signed for `audience`.
+    /// Creates a verifier of tokens that `issuer` signs for `audience`.
     pub fn new(
         issuer: impl Into<String>,
         audience: impl Into<String>,
@@ -98,7 +98,7 @@ impl JwtVerifier {
         }
     }
 
-    /// The subject of a token, with all that it claims.
+    /// The subject of a token, with all its claims.
     ///
     /// # Errors
     /// If the token is not valid, or the issuer's keys cannot be had.
@@ -119,7 +119,7 @@ impl JwtVerifier {
 }
 
 impl JwtAuthenticator {
-    /// For tokens that `issuer` has signed for `resource`, the URL of the endpoint.
+    /// Creates an authenticator for tokens that `issuer` signs for `resource`, the URL of the endpoint.
     pub fn new(
         issuer: impl Into<String>,
         resource: impl Into<String>,
@@ -135,7 +135,7 @@ impl JwtAuthenticator {
         &self.verifier.audience
     }
 
-    /// Requires a scope of every token.
+    /// Requires every token to have this scope.
     #[must_use]
     pub fn require_scope(mut self, scope: impl Into<String>) -> Self {
         self.scopes.push(scope.into());

@@ -1,4 +1,4 @@
-//! One client on one duplex channel: stdio, HTTP+SSE, or a pair in memory. Both eras share the channel.
+//! One client on one duplex channel: stdio, HTTP+SSE, or an in-memory pair. Both eras share the channel.
 
 #[cfg(feature = "stdio")]
 pub(crate) mod lines;
@@ -42,7 +42,7 @@ pub(crate) trait Output: Send + 'static {
 /// What comes from a client.
 pub(crate) enum Received {
     Message(Vec<u8>),
-    /// A message over the limit was thrown away.
+    /// A message over the limit was discarded.
     TooLarge,
     End,
 }

@@ -1,4 +1,4 @@
-//! The typed server: what was registered, as a [`Handler`].
+//! The typed server: its registrations, as a [`Handler`].
 
 pub(crate) mod page;
 pub(crate) mod prompt;
@@ -41,7 +41,7 @@ type CompleteFn =
 type FilterFn = dyn Fn(&Tool, &Context) -> bool + Send + Sync;
 pub(crate) type RootsFn = dyn Fn(u64) + Send + Sync;
 
-/// What was registered with a [`Server`](crate::Server).
+/// The registrations of a [`Server`](crate::Server).
 pub struct Registry {
     pub(crate) info: Implementation,
     pub(crate) instructions: Option<String>,

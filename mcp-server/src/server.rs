@@ -1,4 +1,4 @@
-//! How a server comes to be: registrations and settings first, then one of the ways to serve it.
+//! The builder of a server: registrations and settings first, then one of the ways to serve it.
 
 pub(crate) mod limits;
 pub(crate) mod random;
@@ -33,7 +33,7 @@ use crate::server::limits::Limits;
 use crate::server::shared::{CacheHint, Shared};
 use crate::task::TaskTable;
 
-/// A server being put together.
+/// The builder of a server.
 ///
 /// See the [crate's documentation](crate) for an example.
 #[must_use = "a server does nothing until it is served"]
@@ -50,12 +50,12 @@ pub struct Server<H = Registry> {
 pub struct Service(pub(crate) Arc<Shared>);
 
 impl Server<Registry> {
-    /// A server with nothing in it yet.
+    /// Creates an empty server.
     pub fn new(info: Implementation) -> Self {
         Self::with_handler(Registry::new(info))
     }
 
-    /// How to use the server, for a model.
+    /// Sets the instructions for a model.
     pub fn instructions(mut self, text: impl Into<String>) -> Self {
         self.handler.instructions = Some(text.into());
         self
@@ -172,7 +172,7 @@ impl Server<Registry> {
 }
 
 impl<H: Handler> Server<H> {
-    /// A server whose requests all go to `handler`.
+    /// Creates a server that passes all requests to `handler`.
     pub fn with_handler(handler: H) -> Self {
         Self {
             handler,
@@ -186,13 +186,13 @@ impl<H: Handler> Server<H> {
         }
     }
 
-    /// Bounds everything.
+    /// Sets the limits.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Which eras to speak. Default: both.
+    /// Sets the supported eras. Default: both.
     pub fn eras(mut self, eras: Eras) -> Self {
         self.eras = eras;
         self
@@ -213,7 +213,7 @@ impl<H: Handler> Server<H> {
         self
     }
 
-    /// Makes it ready to serve.
+    /// Builds the service.
     pub fn build(self) -> Service {
         let info = self.handler.info();
         let info_json = RawJson::from_serialize(&info).unwrap_or_else(|_| RawJson::null());
@@ -254,7 +254,7 @@ impl Service {
             .await;
     }
 
-    /// Serves one client over byte streams, one message a line.
+    /// Serves one client over byte streams, with one message per line.
     #[cfg(feature = "stdio")]
     pub async fn serve_streams(
         &self,

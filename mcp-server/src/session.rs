@@ -1,4 +1,4 @@
-//! What a legacy session remembers between requests.
+//! The state of a legacy session between requests.
 
 pub(crate) mod peer;
 

@@ -1,4 +1,4 @@
-//! Calls that go on as tasks: their state, their input, and how long they are kept.
+//! Calls that continue as tasks: their state, their input, and how long they are kept.
 
 pub(crate) mod methods;
 

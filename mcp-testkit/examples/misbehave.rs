@@ -1,5 +1,5 @@
-//! A server that misbehaves, and what it saw. The client here is a few lines of text; yours goes in
-//! its place, over a pipe as here, or at the URL of `start_http`.
+//! A misbehaving server, and its log. The client here is a few lines of text; replace it with yours, over a pipe as
+//! here, or at the URL of `start_http`.
 //!
 //! ```text
 //! cargo run -p mcp-testkit --example misbehave [FAULT]
@@ -30,7 +30,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (mut stream, running) = server.pipe()?;
     stream.write_all(HELLO.as_bytes()).await?;
     let mut lines = BufReader::new(stream).lines();
-    // A server that says nothing more is one of the ways to misbehave.
+    // Some faults make the server go silent.
     while let Ok(Ok(Some(line))) = timeout(Duration::from_secs(1), lines.next_line()).await {
         println!("<- {line}");
     }

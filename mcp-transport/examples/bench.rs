@@ -1,5 +1,4 @@
-//! How fast connections are: round trips to `cat`, which says every line back, and to an echo in
-//! memory.
+//! Measures connections: round trips to `cat`, which echoes every line, and to an in-memory echo.
 //!
 //! `cargo run --profile dist --example bench -- <in flight> <round trips>`
 #![allow(

@@ -1,5 +1,5 @@
-//! A host that keeps a ledger of its servers. It exits when its stdin ends; if it is killed
-//! instead, the next one ends what it has left.
+//! A host that keeps a ledger of its servers. It exits when its stdin ends; if it is killed instead, the next one ends
+//! what it has left behind.
 //!
 //! `cargo run --example host -- <ledger directory> <shell script>…`
 #![allow(clippy::print_stdout, reason = "it talks to whoever runs it")]
@@ -31,6 +31,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
     println!("ready");
     std::io::stdin().read_to_end(&mut Vec::new())?;
-    // No destructor runs now: what ends the servers is the tracker's exit hook.
+    // No destructor runs now: the tracker's exit hook ends the servers.
     std::process::exit(0)
 }

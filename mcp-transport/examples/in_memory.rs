@@ -19,7 +19,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         }
     });
 
-    // A `ServerCommand` or an `HttpConfig` connects in the same way: the rest stays as it is.
+    // A `ServerCommand` or an `HttpConfig` connects in the same way; everything else is the same.
     let connection = connect.connect().await?;
     let ping = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#.to_vec();
     connection
@@ -36,7 +36,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
 async fn answer_pings(client: impl Transport) {
     while let Incoming::Message { body, .. } = client.recv().await {
-        // A transport does not look into messages; `mcp-jsonrpc` does.
+        // A transport does not parse messages; `mcp-jsonrpc` does.
         let Ok(mcp_jsonrpc::Incoming::Single(MessageRef::Request { id, .. })) =
             decode(&body, &DecodeLimits::default())
         else {

@@ -1,4 +1,4 @@
-//! Reads and writes what model providers send and receive. A filter:
+//! Encodes requests to, and decodes replies from, model providers. A filter:
 //!
 //! ```sh
 //! codec decode WIRE [--chunk N | --chunk-seed S] [--oracle] [--dialect NAME] [--tools a,b] < reply
@@ -7,10 +7,9 @@
 //!
 //! `WIRE` is `openai-chat`, `openai-responses`, `anthropic`, `gemini`, `vertex` or `prompt`.
 //!
-//! `decode` reads a reply, streamed or not, and prints one JSON event a line and last the whole
-//! reply. `--chunk` feeds it in pieces of N bytes, `--chunk-seed` in pieces of any size,
-//! which changes nothing. `--oracle` prints one object instead, in the form that the vendors' SDKs
-//! are made to print.
+//! `decode` reads a reply, streamed or not, and prints one JSON event per line and finally the whole reply. `--chunk`
+//! feeds it in pieces of N bytes, `--chunk-seed` in pieces of random size, which does not change the output. `--oracle`
+//! prints one object instead, in the form that we make the vendors' SDKs print.
 //!
 //! `encode` reads a conversation, such as `examples/conversation.json`, and prints the request's
 //! body. `NEUTRAL.md` documents the neutral JSON, with an example of every part.
@@ -161,7 +160,7 @@ fn decode(wire: Wire, input: &[u8], options: &Options) -> Result<Vec<u8>, Box<dy
     Ok(out)
 }
 
-/// The input in pieces: all of one size, or of one to forty bytes by chance.
+/// The input in pieces: all of one size, or of a random size from one to forty bytes.
 fn pieces<'a>(input: &'a [u8], options: &Options) -> Vec<&'a [u8]> {
     let Some(mut state) = options.chunk_seed else {
         return input
@@ -182,7 +181,7 @@ fn pieces<'a>(input: &'a [u8], options: &Options) -> Vec<&'a [u8]> {
     pieces
 }
 
-/// Whether there is no wire around a model's words.
+/// Whether the input is a model's plain text without a wire around it.
 fn is_bare(input: &[u8]) -> bool {
     let start = input.trim_ascii_start();
     let framed = [&b"data:"[..], b"event:", b":"]
@@ -196,7 +195,7 @@ fn encode(wire: Wire, input: &[u8], options: &Options) -> Result<Vec<u8>, Box<dy
     let adapter = adapter(wire, options);
     let mut request = neutral::read(input, adapter.as_ref())?;
     if wire == Wire::Bedrock {
-        // With all that Bedrock has for a model.
+        // With everything that Bedrock supports for a model.
         request.model = format!("anthropic.{}", request.model);
     }
     let mut body = adapter.encode(&request)?.request.body;

@@ -1,7 +1,7 @@
-//! A wire of your own, written with public items alone.
+//! A custom wire, written with public items only.
 //!
-//! The provider of this example is made up. It takes `{"model", "functions", "talk"}`, and streams
-//! events such as `{"say": "Hello"}`, `{"call": "clock", "with": {}}` and `{"end": "done"}`.
+//! The provider of this example is fictitious. It accepts `{"model", "functions", "talk"}`, and streams events such as
+//! `{"say": "Hello"}`, `{"call": "clock", "with": {}}` and `{"end": "done"}`.
 //!
 //! ```sh
 //! cargo run -p provider-adapters --example own_wire
@@ -67,12 +67,12 @@ impl Adapter for OwnWire {
         if talk.is_empty() {
             return Err(EncodeError::Empty);
         }
-        // What the wire has no place for is reported.
+        // Parts that the wire cannot express are reported.
         let mut omitted = Vec::new();
         if request.options.temperature.is_some() {
             omitted.push(Omitted::Option("temperature"));
         }
-        // The growing list comes last: a request then starts like the one before.
+        // The growing list comes last: then each request starts like the one before.
         let body = json!({
             "model": request.model,
             "functions": self.definitions(&request.tools),
@@ -88,8 +88,7 @@ impl Adapter for OwnWire {
     }
 }
 
-/// A turn in the provider's words. Names and arguments go through the tools, which know how this
-/// provider spells them.
+/// A turn in the provider's format. Names and arguments go through the tools, which convert them for this provider.
 fn lines(turn: &Turn, tools: &ToolSet) -> Vec<Value> {
     match turn {
         Turn::System(turn) => vec![json!({"system": turn.text})],
@@ -122,7 +121,7 @@ fn lines(turn: &Turn, tools: &ToolSet) -> Vec<Value> {
     }
 }
 
-/// Reads replies: framing, limits and assembly are shared, so only the events are left.
+/// Decodes replies: framing, limits and assembly are shared, so only the events remain.
 #[derive(Debug, Default)]
 struct OwnFrames {
     done: bool,
@@ -180,7 +179,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let encoded = adapter.encode(&request)?;
     let mut decoder = adapter.decoder(encoded.expected);
     let mut events = Vec::new();
-    // Its names have no dots, so the tool has another one there.
+    // Its names may not contain dots, so the tool has another name there.
     let name = request.tools.wire_name("wall.clock");
     let stream = format!(
         "data: {{\"say\":\"One moment.\"}}\n\n\
@@ -192,7 +191,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let reply = decoder.finish(&mut events);
 
-    // The name is the tool's own again, and a call makes it a reply that waits for results.
+    // The name is the tool's own again, and with a call the reply waits for results.
     let call = reply.calls().next().ok_or("no call")?;
     assert_eq!(call.name, "wall.clock");
     assert_eq!(call.arguments, Arguments::read(r#"{"zone":"CET"}"#));

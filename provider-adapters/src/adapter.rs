@@ -1,4 +1,4 @@
-//! The adapter trait, and what adapters are built from.
+//! The adapter trait, and the building blocks of adapters.
 
 pub(crate) mod call_draft;
 pub(crate) mod content;
@@ -93,7 +93,7 @@ pub trait Adapter: fmt::Debug + Send + Sync {
     fn decoder(&self, expected: Expected) -> Box<dyn Decoder>;
 }
 
-/// How a key is sent.
+/// The header that carries a key.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum KeyHeader {
@@ -103,14 +103,14 @@ pub enum KeyHeader {
     Named(&'static str),
 }
 
-/// The environment variables that a provider's own programs read.
+/// The environment variables used by a provider's own programs.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Environment {
-    /// Those that may hold the key; the first one that is set counts. Without any, no key is needed.
+    /// The variables that may hold the key; the first one that is set is used. If empty, no key is required.
     pub keys: &'static [&'static str],
     /// Whether tokens of Google Cloud credentials take the place of a key.
     pub google: bool,
-    /// The one that may hold another base URL.
+    /// The variable that may hold another base URL.
     pub base_url: Option<&'static str>,
 }
 

@@ -38,12 +38,12 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// An empty conversation.
+    /// Creates an empty conversation.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// With instructions for the model.
+    /// Sets the instructions for the model.
     #[must_use]
     pub fn with_system(mut self, text: impl Into<String>) -> Self {
         self.system = Some(text.into());
@@ -72,7 +72,7 @@ impl Conversation {
         &self.turns
     }
 
-    /// Forgets all turns but the first `len`.
+    /// Removes all turns but the first `len`.
     pub fn truncate(&mut self, len: usize) {
         self.turns.truncate(len);
     }
@@ -97,14 +97,14 @@ impl From<AssistantTurn> for Turn {
 }
 
 impl SystemTurn {
-    /// An instruction.
+    /// Creates an instruction.
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into() }
     }
 }
 
 impl UserTurn {
-    /// A turn of these parts.
+    /// Creates a turn of these parts.
     pub fn new(parts: Vec<UserPart>) -> Self {
         Self { parts }
     }

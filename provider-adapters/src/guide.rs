@@ -1,4 +1,4 @@
-//! Guides, a task each.
+//! Guides, one per task.
 
 #[doc = include_str!("docs/add_a_provider.md")]
 pub mod add_a_provider {}

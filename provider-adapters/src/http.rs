@@ -1,4 +1,4 @@
-//! A model behind HTTP.
+//! Models over HTTP.
 
 #[cfg(feature = "bedrock")]
 pub(crate) mod aws;
@@ -43,7 +43,7 @@ use crate::request::{Encoded, Request, WireRequest};
 /// How much of a failed reply is read.
 const MAX_ERROR_BYTES: usize = 1 << 20;
 
-/// How long each phase of a request may take.
+/// The time limits for the phases of a request.
 ///
 /// ```
 /// use std::time::Duration;
@@ -72,21 +72,21 @@ impl Default for Timeouts {
 }
 
 impl Timeouts {
-    /// How long to wait for the reply to begin.
+    /// Sets the time limit until the reply begins.
     #[must_use]
     pub fn with_first_byte(mut self, limit: Duration) -> Self {
         self.first_byte = limit;
         self
     }
 
-    /// How long to wait for more of a reply.
+    /// Sets the time limit for a pause within a reply.
     #[must_use]
     pub fn with_idle(mut self, limit: Duration) -> Self {
         self.idle = limit;
         self
     }
 
-    /// How long a reply may take, retries included.
+    /// Sets the time limit for a whole reply, including retries.
     #[must_use]
     pub fn with_total(mut self, limit: Duration) -> Self {
         self.total = Some(limit);
@@ -135,13 +135,13 @@ pub(crate) enum Key {
     From(Arc<dyn Fn() -> Secret + Send + Sync>),
     #[cfg(feature = "vertex")]
     Google(Arc<google::GoogleCredentials>),
-    /// Nothing is sent but a signature.
+    /// Only a signature is sent.
     #[cfg(feature = "bedrock")]
     Aws(Arc<aws::Signer>),
 }
 
 impl<A: Adapter> HttpModel<A> {
-    /// Asks the adapter's provider where it usually is.
+    /// Creates a model at the provider's usual address.
     ///
     /// # Errors
     /// [`ModelError::Setup`] if the operating system's certificates cannot be read.
@@ -211,21 +211,21 @@ impl<A: Adapter> HttpModel<A> {
         self
     }
 
-    /// With a key.
+    /// Sets a key.
     #[must_use]
     pub fn with_key(self, key: impl Into<Secret>) -> Self {
         let key = key.into();
         self.with_key_from(move || key.clone())
     }
 
-    /// With a key that is asked for before every request, because it changes.
+    /// Sets a function that returns the key before every request, for keys that change.
     #[must_use]
     pub fn with_key_from(mut self, key: impl Fn() -> Secret + Send + Sync + 'static) -> Self {
         self.key = Some(Key::From(Arc::new(key)));
         self
     }
 
-    /// At another address: whatever comes before the path of the adapter's requests.
+    /// Sets another base URL: everything before the path of the adapter's requests.
     #[must_use]
     pub fn with_base_url(mut self, url: impl Into<String>) -> Self {
         let url: String = url.into();
@@ -233,21 +233,21 @@ impl<A: Adapter> HttpModel<A> {
         self
     }
 
-    /// With one more header.
+    /// Adds a header.
     #[must_use]
     pub fn with_header(mut self, name: impl Into<String>, value: impl Into<Secret>) -> Self {
         self.headers.push((name.into(), value.into()));
         self
     }
 
-    /// With these limits on time.
+    /// Sets the time limits.
     #[must_use]
     pub fn with_timeouts(mut self, timeouts: Timeouts) -> Self {
         self.timeouts = timeouts;
         self
     }
 
-    /// With this patience.
+    /// Sets the retry policy.
     #[must_use]
     pub fn with_retry(mut self, retry: Retry) -> Self {
         self.retry = retry;

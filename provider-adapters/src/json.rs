@@ -1,4 +1,4 @@
-//! JSON text: written in order, read as it arrives, with every digit kept.
+//! JSON text: written in order, read as it arrives, with every digit preserved.
 
 pub(crate) mod big_number;
 pub(crate) mod end;

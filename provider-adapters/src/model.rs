@@ -1,4 +1,4 @@
-//! A model that can be asked.
+//! Models that can be called.
 
 pub(crate) mod failover;
 pub(crate) mod listing;
@@ -93,7 +93,7 @@ impl<M: Model + ?Sized> Model for Box<M> {
     }
 }
 
-/// A reply on its way.
+/// A reply in progress.
 #[async_trait]
 pub trait ReplyStream: Send {
     /// What happens next; nothing when the reply is over.
@@ -106,7 +106,7 @@ pub trait ReplyStream: Send {
 }
 
 impl dyn ReplyStream + '_ {
-    /// The events that are left, as a [`Stream`]; then [`finish`](ReplyStream::finish) has the reply.
+    /// The remaining events, as a [`Stream`]; after that [`finish`](ReplyStream::finish) returns the reply.
     pub fn events(&mut self) -> impl Stream<Item = ReplyEvent> + Send + Unpin {
         Box::pin(unfold(self, |reply| async {
             let event = reply.next().await?;
@@ -115,13 +115,13 @@ impl dyn ReplyStream + '_ {
     }
 }
 
-/// Why a model could not be asked.
+/// The reason why a request to a model failed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// The request cannot be written for this provider.
+    /// The request cannot be encoded for this provider.
     Request(EncodeError),
-    /// The provider refused, or failed.
+    /// The provider rejected the request, or failed.
     Provider(Box<ProviderError>),
     /// The reply does not match the request's output schema.
     Output(Box<InvalidOutput>),
@@ -129,13 +129,13 @@ pub enum ModelError {
     Unreachable(BoxError),
     /// The provider did not answer in time; another try may succeed.
     Timeout(Phase, Duration),
-    /// The client is not set up right.
+    /// The client is not configured correctly.
     Setup(BoxError),
     /// The request is not the recorded one, or none is recorded. Nothing was sent.
     NotRecorded(String),
 }
 
-/// What took too long.
+/// The phase that took too long.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Phase {

@@ -36,7 +36,7 @@ pub struct OutputSchema {
 }
 
 impl OutputSchema {
-    /// A reply that matches a schema. Its name is the schema's `title`, or `output`.
+    /// Creates the schema of a reply. Its name is the schema's `title`, or `output`.
     #[cfg(feature = "structured-output")]
     pub fn new(schema: impl Into<Value>) -> Self {
         let schema = schema.into();

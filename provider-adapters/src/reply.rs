@@ -1,4 +1,4 @@
-//! A whole reply.
+//! A complete reply.
 
 pub(crate) mod event;
 pub(crate) mod stop;
@@ -28,7 +28,7 @@ pub struct Reply {
     /// The provider's own form of the reply, sent back to that provider only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub native: Option<Native>,
-    /// Why it stopped; `None` if it did not get that far.
+    /// The reason why it stopped; `None` if it did not get that far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Stop>,
     /// The value that matches the request's output schema, or why there is none. `None` if the
@@ -38,7 +38,7 @@ pub struct Reply {
     /// Token usage.
     #[serde(skip_serializing_if = "Usage::is_empty")]
     pub usage: Usage,
-    /// What went wrong. The parts are then what arrived before.
+    /// The error, if there was one. The parts are then those that arrived before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ProviderError>,
     /// Irregularities that were corrected.
@@ -51,7 +51,7 @@ pub struct Reply {
 #[serde(rename_all = "snake_case", tag = "note")]
 #[non_exhaustive]
 pub enum Note {
-    /// A call's arguments were a JSON string with the object in it.
+    /// A call's arguments were encoded twice, as a JSON string.
     ArgumentsEncodedTwice {
         /// The tool.
         name: String,
@@ -61,7 +61,7 @@ pub enum Note {
         /// The id they shared.
         id: String,
     },
-    /// A call in the text had no end: it was left as text.
+    /// A call in the text had no end: it stays text.
     UnclosedCall,
 }
 
@@ -71,12 +71,12 @@ impl Reply {
         text(&self.parts)
     }
 
-    /// The tool calls, in order, with those that must not be executed.
+    /// The tool calls, in order, including those that must not be executed.
     pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {
         calls(&self.parts)
     }
 
-    /// Why it stopped.
+    /// The reason why it stopped.
     pub fn stop_reason(&self) -> Option<StopReason> {
         self.stop.as_ref().map(|stop| stop.reason)
     }

@@ -34,24 +34,24 @@ pub struct Request {
     pub model: String,
     /// The conversation so far.
     pub conversation: Conversation,
-    /// The tools it may call, compiled by [`Adapter::tools`](crate::Adapter::tools).
+    /// The tools the model may call, compiled by [`Adapter::tools`](crate::Adapter::tools).
     pub tools: Arc<ToolSet>,
-    /// Whether it may or must call them.
+    /// Whether the model may or must call them.
     pub choice: ToolChoice,
     /// Sampling and reasoning options.
     pub options: Options,
     /// The JSON schema that the reply must match.
     pub output: Option<OutputSchema>,
-    /// What the provider may keep of the request for the next one.
+    /// The prompt caching of the request.
     pub cache: Cache,
     /// Whether the reply is streamed.
     pub stream: bool,
-    /// Bounds on what is sent and received.
+    /// Limits on what is sent and received.
     pub limits: RequestLimits,
 }
 
 impl Request {
-    /// A request to continue a conversation with a streamed reply.
+    /// Creates a request to continue a conversation with a streamed reply.
     pub fn new(model: impl Into<String>, conversation: Conversation) -> Self {
         Self {
             model: model.into(),
@@ -82,7 +82,7 @@ impl Request {
         self
     }
 
-    /// Asks for a reply that matches a JSON schema.
+    /// Requests a reply that matches a JSON schema.
     ///
     /// The schema is compiled for the wire when the request is encoded; one that cannot be compiled
     /// is an error then, before anything is sent. The value is in
@@ -114,7 +114,7 @@ impl Request {
         self
     }
 
-    /// Asks for a reply that can be deserialized as `T`.
+    /// Requests a reply that can be deserialized as `T`.
     ///
     /// ```
     /// use provider_adapters::{Conversation, Request};
@@ -134,7 +134,7 @@ impl Request {
         self.with_output_schema(schema)
     }
 
-    /// Sets what the provider may keep of the request for the next one.
+    /// Sets the prompt caching of the request.
     #[must_use]
     pub fn with_cache(mut self, cache: Cache) -> Self {
         self.cache = cache;
@@ -148,7 +148,7 @@ impl Request {
         self
     }
 
-    /// Sets the bounds.
+    /// Sets the limits.
     #[must_use]
     pub fn with_limits(mut self, limits: RequestLimits) -> Self {
         self.limits = limits;
@@ -156,7 +156,7 @@ impl Request {
     }
 }
 
-/// A request as it goes over the wire: an HTTP POST without host and key.
+/// A request in wire format: an HTTP POST without host and key.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct WireRequest {
@@ -168,25 +168,25 @@ pub struct WireRequest {
     pub body: Vec<u8>,
 }
 
-/// An encoded request, and what the decoder of its reply needs to know.
+/// An encoded request, and the data for the decoder of its reply.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Encoded {
-    /// What to send.
+    /// The request to send.
     pub request: WireRequest,
-    /// What a decoder must know.
+    /// The data for the decoder.
     pub expected: Expected,
-    /// What the wire could not express.
+    /// The parts the wire could not express.
     pub omitted: Vec<Omitted>,
 }
 
-/// Something a wire cannot express.
+/// A part of a request that a wire cannot express.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Omitted {
     /// An option, by its field in [`Options`] or [`Request`].
     Option(&'static str),
-    /// An image, a sound or a file: the model sees a placeholder with its type.
+    /// An image, audio or a file: the model sees a placeholder with its type.
     Media(String),
 }
 
@@ -198,13 +198,13 @@ impl Omitted {
     }
 }
 
-/// Why a request cannot be encoded.
+/// The reason why a request cannot be encoded.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum EncodeError {
-    /// The conversation has no turn the model could answer.
+    /// The conversation has no turn for the model to answer.
     Empty,
-    /// The choice names a tool that is not among the request's.
+    /// The choice names a tool that is not in the request.
     UnknownTool {
         /// The tool's name.
         name: String,
@@ -280,7 +280,7 @@ impl Request {
 }
 
 impl WireRequest {
-    /// A body for a path after the base URL, which starts with a slash.
+    /// Creates a request with a body, for a path after the base URL, which starts with a slash.
     pub fn new(path: impl Into<String>, body: Vec<u8>) -> Self {
         Self {
             path: path.into(),
@@ -298,7 +298,7 @@ impl WireRequest {
 }
 
 impl Encoded {
-    /// The encoded form of a request.
+    /// Creates the encoded form of a request.
     pub fn new(request: &Request, encoded: WireRequest) -> Self {
         let expected = Expected {
             tools: request.tools.clone(),
@@ -313,7 +313,7 @@ impl Encoded {
         }
     }
 
-    /// Sets what the wire could not express.
+    /// Sets the parts the wire could not express.
     #[must_use]
     pub fn with_omitted(mut self, omitted: Vec<Omitted>) -> Self {
         self.omitted = omitted;

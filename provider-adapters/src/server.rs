@@ -1,4 +1,4 @@
-//! The provider's side of every wire: what a real provider would send, and what it is asked.
+//! The provider's side of every wire: replies as a real provider sends them, and parsed requests.
 //!
 //! A [`ScriptedReply`] becomes the bytes that a provider streams or answers whole, and an [`Asked`]
 //! is a request as the provider reads it: enough for a scripted model behind a real HTTP endpoint,
@@ -36,7 +36,7 @@ use crate::wire::Wire;
 /// Default number of characters in one event of a stream.
 const PIECE: usize = 12;
 
-/// What a scripted model answers, in neutral words.
+/// The reply of a scripted model, in neutral form.
 ///
 /// Parts come in the order they were added. A model that thinks does so first, and calls come
 /// last: no wire can say it in another order when the reply is whole.
@@ -64,18 +64,18 @@ struct Call {
     arguments: String,
 }
 
-/// What an HTTP endpoint answers a request with.
+/// The response of an HTTP endpoint.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Answer {
     /// The value of `content-type`.
     pub content_type: &'static str,
-    /// The body: an event each if it is a stream, else all of it.
+    /// The body: one item per event if it is a stream, else the whole body.
     pub chunks: Vec<String>,
 }
 
 impl ScriptedReply {
-    /// An empty reply.
+    /// Creates an empty reply.
     pub fn new() -> Self {
         Self {
             id: "0".to_owned(),
@@ -94,7 +94,7 @@ impl ScriptedReply {
         self.with(Part::Reasoning(text.into()))
     }
 
-    /// With text.
+    /// Adds text.
     #[must_use]
     pub fn with_text(self, text: impl Into<String>) -> Self {
         self.with(Part::Text(text.into()))
@@ -121,7 +121,7 @@ impl ScriptedReply {
         self
     }
 
-    /// With tokens of the request and of the reply.
+    /// Sets the tokens of the request and of the reply.
     #[must_use]
     pub fn with_usage(mut self, input: u64, output: u64) -> Self {
         self.usage = Some((input, output));
@@ -136,7 +136,7 @@ impl ScriptedReply {
         self
     }
 
-    /// From the model of this name.
+    /// Sets the name of the model.
     #[must_use]
     pub fn with_model(mut self, model: impl Into<String>) -> Self {
         self.model = model.into();
@@ -150,14 +150,14 @@ impl ScriptedReply {
         self
     }
 
-    /// With this many characters in each event of a stream.
+    /// Sets the number of characters in each event of a stream.
     #[must_use]
     pub fn with_piece_chars(mut self, count: usize) -> Self {
         self.piece = count.max(1);
         self
     }
 
-    /// The same for a model in prompt mode, which writes its calls into the text.
+    /// Converts the reply to prompt mode, in which the model writes its calls into the text.
     #[must_use]
     pub fn in_prompt_mode(mut self) -> Self {
         let mut text = String::new();
@@ -182,7 +182,7 @@ impl ScriptedReply {
         self
     }
 
-    /// The events a provider streams, each as it stands on the wire.
+    /// The events a provider streams, each in wire format.
     pub fn stream(&self, wire: Wire) -> Vec<String> {
         match wire {
             Wire::OpenAiChat => openai_chat::stream(self),
@@ -253,7 +253,7 @@ impl Call {
     }
 }
 
-/// The body of an error answer, as each provider writes it.
+/// The body of an error response, in each provider's format.
 pub fn failure(wire: Wire, status: u16, message: &str) -> String {
     let error = Object::default().set("message", message);
     let body = match wire {

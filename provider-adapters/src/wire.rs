@@ -1,4 +1,4 @@
-//! The wires: which API a request and its reply are written for.
+//! The wires: the APIs of requests and replies.
 
 pub(crate) mod anthropic;
 #[cfg(feature = "bedrock")]
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Wire {
-    /// OpenAI Chat Completions, and the many servers that speak it.
+    /// OpenAI Chat Completions, and the many servers compatible with it.
     #[serde(rename = "openai-chat")]
     OpenAiChat,
     /// OpenAI Responses.
@@ -31,7 +31,7 @@ pub enum Wire {
     Gemini,
     /// Gemini `generateContent`, Vertex AI.
     Vertex,
-    /// Tool calls as text, for models without tools of their own.
+    /// Tool calls as text, for models without native tools.
     Prompt,
     /// Amazon Bedrock's Converse.
     Bedrock,
@@ -99,7 +99,7 @@ pub(crate) fn segment(text: &str) -> String {
     out
 }
 
-/// No wire has this name.
+/// The error for a name that is no wire's.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct UnknownWire {
     name: String,

@@ -1,6 +1,5 @@
-//! A job of many questions that goes on where it was when it was killed: start it, press Ctrl-C, and
-//! start it again. A call that was running at that moment is reported to the model as interrupted,
-//! and never made twice.
+//! A job of many questions that resumes where it was killed: start it, press Ctrl-C, and start it again. A call that
+//! was running at that moment is reported to the model as interrupted, and never made twice.
 //!
 //! ```text
 //! cargo run -p switchboard-sdk --features testing --example batch_job [FOLDER]
@@ -39,12 +38,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Drives the run to its end, and stores it whenever something happened that must not be lost.
+/// Drives the run to its end, and stores it at every event that must not be lost.
 async fn finish(agent: &Agent, run: &mut Run, file: &Path) -> std::io::Result<()> {
     let mut session = agent.session(run);
     while let Some(event) = session.next().await {
         if event.is_milestone() {
-            // Whole or not at all: a kill in the middle leaves the file as it was.
+            // Written atomically: a kill in the middle leaves the file unchanged.
             let new = file.with_extension("new");
             fs::write(&new, serde_json::to_vec(session.run())?)?;
             fs::rename(&new, file)?;
@@ -64,7 +63,7 @@ fn agent(number: u32) -> Agent {
         .with_policy(Policy::new(Mode::Auto))
 }
 
-/// Calls the tool, and then repeats what it has read. A real model goes here.
+/// Calls the tool, and then repeats its result. Replace it with a real model.
 fn model(number: u32) -> ScriptedModel {
     ScriptedModel::improvising(move |request| {
         let mut reply = Reply::default();

@@ -1,4 +1,4 @@
-//! A bot behind an HTTP endpoint, as Slack and its like want it: each room has a conversation.
+//! A bot behind an HTTP endpoint, for services such as Slack: each room has a conversation.
 //!
 //! ```text
 //! cargo run -p switchboard-sdk --features testing --example chat_bot &
@@ -21,7 +21,7 @@ use switchboard_sdk::prelude::{Agent, LocalTools, Mode, Policy, Run};
 use switchboard_sdk::providers::{Arguments, AssistantPart, Reply, ToolCall, Turn};
 use tokio::sync::Mutex;
 
-/// More rooms than this are refused: an endpoint on the net needs a bound.
+/// The maximum number of rooms: an endpoint on the network needs a limit.
 const MAX_ROOMS: usize = 1000;
 
 #[derive(serde::Deserialize)]
@@ -50,7 +50,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let tools = LocalTools::new("local").tool("weather", "The weather", |it: Weather| async move {
         format!("It rains in {}.", it.city)
     });
-    // No one is there to be asked, so what would need approval is denied; this bot's only tool may run.
+    // There is no one to ask, so calls that need approval are denied; this bot's only tool may run.
     let policy = Policy::new(Mode::Auto).unattended();
     let agent = Agent::new(model()).tools(tools).with_policy(policy);
     let rooms = Mutex::default();
@@ -72,7 +72,7 @@ async fn answer(State(bot): State<Arc<Bot>>, Json(message): Json<Message>) -> Js
         }
         Arc::clone(rooms.entry(message.room).or_default())
     };
-    // One message of a room after the other; rooms do not wait for each other.
+    // A room's messages are handled one after the other; rooms do not wait for each other.
     let mut run = room.lock().await;
     let run = match run.as_mut() {
         Some(run) => {
@@ -89,7 +89,7 @@ async fn answer(State(bot): State<Arc<Bot>>, Json(message): Json<Message>) -> Js
     Json(Answer { text })
 }
 
-/// Looks at the weather in Oslo, and says what it has read. A real model goes here.
+/// Looks up the weather in Oslo, and repeats the result. Replace it with a real model.
 fn model() -> ScriptedModel {
     ScriptedModel::improvising(|request| {
         let mut reply = Reply::default();

@@ -1,5 +1,5 @@
-//! A gateway before the servers at some URLs, or before one of its own: deletions are neither listed
-//! nor called, reading needs no approval, and for the rest the client is asked.
+//! A gateway in front of the servers at some URLs, or of its own demo server: deletions are neither listed nor called,
+//! reading needs no approval, and for all other calls the client is asked.
 //!
 //! ```text
 //! cargo run -p switchboard-sdk --features gateway --example gateway_with_policy [URL…] &
@@ -42,7 +42,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A server with three tools, at a URL of this machine.
+/// A server with three tools, at a loopback URL.
 async fn start_files() -> Result<String, Box<dyn Error>> {
     let mut server = Server::new(Implementation::new("files", "1.0.0"));
     for name in ["read", "write", "delete"] {

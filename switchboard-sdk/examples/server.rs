@@ -8,7 +8,7 @@ use switchboard_sdk::prelude::*;
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Roll {
-    /// How many sides the dice has.
+    /// The number of sides of the dice.
     sides: u64,
 }
 

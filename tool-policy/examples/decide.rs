@@ -1,4 +1,4 @@
-//! What a policy says of some tools, and what looks wrong about one of them.
+//! A policy's decisions about some tools, and the findings about one of them.
 //!
 //! ```text
 //! cargo run -p tool-policy --example decide
@@ -24,8 +24,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         tool("delete_all")?,
     ];
 
-    // Read-only tools of trusted servers run, deletions never do, and one tool was approved as it
-    // was defined at that time.
+    // Read-only tools of trusted servers run, deletions never do, and one tool was approved with its definition at that
+    // time.
     let policy = Policy::new(Mode::AutoRead)
         .with_rule(Rule::new(Effect::Deny, "*", "delete*"))
         .with_grant(Grant::tool(rename.definition()));

@@ -1,4 +1,4 @@
-//! The built-in tools: two that stand in for a long list of tools, and one that reads long results.
+//! The built-in tools: two that replace a long list of tools, and one that reads long results.
 
 use std::fmt;
 
@@ -51,13 +51,13 @@ pub enum MetaCall {
     },
 }
 
-/// The error of a call of a built-in tool that makes no sense.
+/// The error for an invalid call of a built-in tool.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum InvalidMetaCall {
     /// There is no built-in tool of this name.
     UnknownTool(String),
-    /// The arguments do not fit.
+    /// The arguments are invalid.
     Arguments(String),
 }
 
@@ -119,7 +119,7 @@ impl MetaCall {
     }
 }
 
-/// The definitions of `tool_search` and `tool_call`, which are listed in place of a long list.
+/// The definitions of `tool_search` and `tool_call`, which replace a long list.
 pub fn stand_ins() -> [ToolInfo; 2] {
     let search = json!({
         "type": "object",

@@ -1,4 +1,4 @@
-//! Decides which calls run, which need approval, and which are denied.
+//! The policy: decides which calls run, which need approval, and which are denied.
 
 pub(crate) mod grant;
 pub(crate) mod pattern;
@@ -35,7 +35,7 @@ pub enum Mode {
     Plan,
 }
 
-/// The one judge of tool calls: a mode, rules, grants, and the definitions that people approved.
+/// The decisions about tool calls: a mode, rules, grants, and the definitions that people approved.
 ///
 /// In order of precedence: a rule that denies; [`Mode::Plan`]; an alarm of a scan, as the
 /// [`ScanPolicy`] says; a rule that asks; a definition that changed since its approval; a rule that
@@ -164,14 +164,14 @@ impl Policy {
         self
     }
 
-    /// Sets what is done about tools whose definitions look like an attack.
+    /// Sets the response to tools whose definitions look like an attack.
     #[must_use]
     pub fn with_scan(mut self, scan: ScanPolicy) -> Self {
         self.scan = scan;
         self
     }
 
-    /// Denies what would need approval: no one is available to answer.
+    /// Denies calls that would need approval: no one is available to answer.
     #[must_use]
     pub fn unattended(mut self) -> Self {
         self.attended = false;
@@ -206,7 +206,7 @@ impl Policy {
         self.pins.values().flat_map(BTreeMap::values)
     }
 
-    /// What is done about what looks like an attack.
+    /// The response to signs of an attack.
     pub fn scan(&self) -> ScanPolicy {
         self.scan
     }

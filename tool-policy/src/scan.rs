@@ -1,4 +1,4 @@
-//! Looks for signs of an attack in what servers say: definitions of tools, instructions and results.
+//! Scans text from servers for signs of an attack: definitions of tools, instructions and results.
 //!
 //! A finding is a reason to look, and no proof; without findings, a server may still be hostile. The rules
 //! are data ([`SCAN_RULES`]), the time is linear in the text, and everything is bounded.
@@ -28,17 +28,17 @@ use rules::Subject;
 /// Findings of one scan; more of them say nothing new.
 const MAX_FINDINGS: usize = 32;
 
-/// A sign of an attack. Displays as what was found, its rule, its place and the evidence.
+/// A sign of an attack. Displays as the finding, its rule, its location and the evidence.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Finding {
     /// The id of the [rule](SCAN_RULES).
     pub rule: &'static str,
-    /// How much it matters.
+    /// The severity.
     pub severity: Severity,
-    /// Where it is: a JSON pointer into the tool's definition or the result; empty for a whole text.
+    /// The location: a JSON pointer into the tool's definition or the result; empty for a whole text.
     pub place: String,
-    /// What was found, shortened and escaped: safe to show.
+    /// The evidence, shortened and escaped: safe to show.
     pub evidence: String,
 }
 

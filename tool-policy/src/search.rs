@@ -42,7 +42,7 @@ pub struct SearchIndex {
     mean_length: f64,
 }
 
-/// A tool to be indexed.
+/// A tool for the index.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Document<'a> {

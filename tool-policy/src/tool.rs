@@ -1,4 +1,4 @@
-//! A tool, as policies and models see it.
+//! A tool, as seen by policies and models.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ pub struct ToolInfo {
     /// does not count for another.
     #[serde(default)]
     pub server_identity: String,
-    /// The name its server gives the tool.
+    /// The server's name for the tool.
     pub tool: String,
     /// The name the model sees, unique among all tools.
     pub name: String,
@@ -40,16 +40,16 @@ pub struct ToolInfo {
     pub description: Option<String>,
     /// The JSON Schema of its arguments.
     pub input_schema: RawObject,
-    /// The server's hints about it. They count only if the server is trusted.
+    /// The server's annotations. They are used only if the server is trusted.
     #[serde(default)]
     pub annotations: ToolAnnotations,
-    /// Whether the server's hints count.
+    /// Whether the server's annotations are used.
     #[serde(default)]
     pub trusted: bool,
     /// The fingerprint of the whole definition.
     #[serde(default)]
     pub fingerprint: String,
-    /// Whether several calls may run at once, whatever they do.
+    /// Whether several calls may run concurrently, even if they are not read-only.
     #[serde(default)]
     pub parallel: bool,
     /// Whether the tool is always listed to the model, even where there are many tools.
@@ -58,7 +58,7 @@ pub struct ToolInfo {
     /// The idle timeout of a call, where the tool or its server has its own.
     #[serde(default, rename = "timeout", skip_serializing_if = "Option::is_none")]
     pub idle_timeout: Option<Duration>,
-    /// What a scan of its definition found, if that is a reason to look.
+    /// The findings of a scan of its definition, if they require attention.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alarm: Option<Alarm>,
 }
@@ -103,14 +103,14 @@ impl ToolInfo {
         self
     }
 
-    /// Sets the server's hints.
+    /// Sets the server's annotations.
     #[must_use]
     pub fn with_annotations(mut self, annotations: ToolAnnotations) -> Self {
         self.annotations = annotations;
         self
     }
 
-    /// Marks the tool as read-only, and its hints as trusted.
+    /// Marks the tool as read-only, and its annotations as trusted.
     #[must_use]
     pub fn read_only(mut self) -> Self {
         self.annotations.read_only_hint = Some(true);
@@ -118,7 +118,7 @@ impl ToolInfo {
         self
     }
 
-    /// Sets whether the server's hints count.
+    /// Sets whether the server's annotations are used.
     #[must_use]
     pub fn with_trust(mut self, trusted: bool) -> Self {
         self.trusted = trusted;
@@ -146,7 +146,7 @@ impl ToolInfo {
         self
     }
 
-    /// Sets what a scan of its definition found.
+    /// Sets the result of a scan of its definition.
     #[must_use]
     pub fn with_alarm(mut self, alarm: Option<Alarm>) -> Self {
         self.alarm = alarm;
@@ -185,7 +185,7 @@ pub struct Definition {
     pub server: String,
     /// The [identity](ToolInfo::server_identity) of its endpoint.
     pub server_identity: String,
-    /// The name its server gives the tool.
+    /// The server's name for the tool.
     pub tool: String,
     /// The fingerprint of its definition.
     pub fingerprint: String,

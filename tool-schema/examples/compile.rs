@@ -40,7 +40,7 @@ fn run() -> Result<(), String> {
     std::io::stdin()
         .read_to_string(&mut input)
         .map_err(|error| format!("cannot read the input: {error}"))?;
-    // Entries are parsed one by one: one that is too deep spoils only itself.
+    // Entries are parsed one by one: one that nests too deep affects only itself.
     let entries: Vec<&RawValue> = serde_json::from_str(&input)
         .map_err(|error| format!("the input is no JSON array: {error}"))?;
     let entries: Vec<Result<Value, String>> = entries
@@ -69,7 +69,7 @@ fn usage() -> String {
     )
 }
 
-/// What can be called has a name.
+/// A callable tool has a name.
 fn tool(entry: Value) -> Result<Value, String> {
     match entry.get("name") {
         Some(Value::String(_)) => Ok(entry),
@@ -152,7 +152,7 @@ fn restore(call: &Result<Value, String>, target: &Target) -> Value {
             Some(arguments) => arguments.clone(),
         };
         let arguments = compiled.restore.apply(arguments);
-        // A schema no one can check against leaves the judgement to the server.
+        // If the schema cannot be used for validation, the server validates.
         if schema.is_object()
             && let Ok(validator) = Validator::new(schema)
         {

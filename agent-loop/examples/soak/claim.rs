@@ -1,4 +1,4 @@
-//! What the soak claims, and whether it holds.
+//! The claims of the soak, and whether they hold.
 
 /// One claim.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ impl Claim {
         }
     }
 
-    /// A number that must be back at what it was.
+    /// A number that must have returned to its earlier value.
     pub(crate) fn back(about: &'static str, before: u64, after: u64) -> Self {
         Self {
             about,
@@ -30,7 +30,7 @@ impl Claim {
         }
     }
 
-    /// Calls of which there must be none.
+    /// Calls that must not exist.
     pub(crate) fn none(about: &'static str, calls: &[u64]) -> Self {
         let some: Vec<String> = calls.iter().take(5).map(u64::to_string).collect();
         let seen = match calls.len() {
@@ -45,7 +45,7 @@ impl Claim {
         }
     }
 
-    /// Something that must have happened, or the rest says nothing.
+    /// An event that must have occurred; otherwise the soak proves nothing.
     pub(crate) fn happened(about: &'static str, times: u64, least: u64) -> Self {
         Self {
             about,
@@ -60,7 +60,7 @@ impl Claim {
     }
 }
 
-/// A line a claim.
+/// One line per claim.
 pub(crate) fn table(claims: &[Claim]) -> String {
     let mut table = format!("{:<52} {:>22} {:>8}\n", "claim", "seen", "bound");
     for claim in claims {

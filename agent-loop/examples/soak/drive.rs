@@ -1,4 +1,4 @@
-//! The soak itself: starts everything, watches it, ends it, and judges.
+//! The soak itself: starts everything, monitors it, ends it, and judges.
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader};
@@ -26,16 +26,16 @@ use crate::work::{Counts, Desk, work};
 
 type Failure = Box<dyn std::error::Error>;
 
-/// Runs at a time.
+/// The number of concurrent runs.
 const WORKERS: u64 = 24;
-/// Between two looks.
+/// The interval between two samples.
 const BETWEEN: Duration = Duration::from_secs(2);
-/// How long everything may take to be gone in the end.
+/// The time limit for everything to end.
 const RECOVERY_TIMEOUT: Duration = Duration::from_secs(20);
-/// What memory may grow by, in KiB.
+/// The growth of memory allowed, in KiB.
 const MEMORY: u64 = 8 << 10;
 
-/// Soaks for so long. Gives the exit status: 0 if every claim holds.
+/// Soaks for this long. Returns the exit status: 0 if every claim holds.
 pub(crate) fn run(time: Duration) -> Result<i32, Failure> {
     let folder = tempfile::Builder::new().prefix("soak-").tempdir()?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -73,7 +73,7 @@ fn is_back(before: &Vitals, now: &Vitals) -> bool {
         && now.processes <= before.processes
 }
 
-/// What was seen.
+/// The observations.
 struct Soaked {
     samples: Vec<Vitals>,
     counts: Arc<Counts>,
@@ -154,7 +154,7 @@ async fn under_load(
     })
 }
 
-/// Looks every few seconds, and says something every minute.
+/// Samples every few seconds, and reports every minute.
 async fn sample(doctor: &Doctor, desk: &Desk, end: Instant) -> Vec<Vitals> {
     let mut samples = Vec::new();
     let mut reported = Instant::now();

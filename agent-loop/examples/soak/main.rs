@@ -1,10 +1,9 @@
-//! A soak: the manager and the loop against misbehaving servers, for as long as wanted.
+//! A soak: the manager and the loop against misbehaving servers, for any length of time.
 //!
-//! `cargo xtask soak --minutes N` builds and runs it. Fifteen child processes and five remote
-//! servers, most of which misbehave, serve some two dozen runs at a time, in which calls are
-//! approved, denied, cancelled, stored and taken up again. Every call carries an id; the loop, the
-//! toolbox and the servers each keep a book of the ids they saw, and in the end the books must
-//! agree. Memory, descriptors, tasks and processes must stay as they were.
+//! `cargo xtask soak --minutes N` builds and runs it. Fifteen child processes and five remote servers, most of which
+//! misbehave, serve some two dozen concurrent runs, in which calls are approved, denied, cancelled, stored and resumed.
+//! Every call carries an id; the loop, the toolbox and the servers each record the ids they saw, and in the end the
+//! records must agree. Memory, descriptors, tasks and processes must stay flat.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -39,7 +38,7 @@ fn main() -> std::process::ExitCode {
         },
         _ => Err("usage: soak --minutes N".into()),
     };
-    // Not a return: a read of standard input that is not awaited must not hold us.
+    // Not a return: a pending read of standard input must not keep the process alive.
     std::process::exit(ended.unwrap_or_else(|error| {
         eprintln!("soak: {error}");
         2

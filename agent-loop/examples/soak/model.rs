@@ -1,4 +1,4 @@
-//! A model that calls whatever it is offered, at a leisurely pace.
+//! A model that calls any tool it is offered, at a leisurely pace.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,10 +16,10 @@ use serde_json::json;
 use crate::random::Random;
 use crate::role::ROLES;
 
-/// How long it thinks, in milliseconds.
+/// Its response time, in milliseconds.
 const THINKS: std::ops::Range<u64> = 100..700;
 
-/// Makes up calls, each with an id of its own.
+/// Makes up calls, each with its own id.
 #[derive(Debug)]
 pub(crate) struct Caller {
     model: ScriptedModel,

@@ -1,8 +1,8 @@
-//! Chance from a seed, so that a soak can be repeated.
+//! Seeded randomness, so that a soak can be repeated.
 
 use std::time::Duration;
 
-/// Numbers that look random and are the same for the same seed.
+/// Pseudo-random numbers that are the same for the same seed.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {

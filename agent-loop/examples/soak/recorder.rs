@@ -1,4 +1,4 @@
-//! Who saw which call: the loop, the toolbox and the servers keep books, which must agree.
+//! Records of calls by the loop, the toolbox and the servers, which must agree.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -11,27 +11,27 @@ use serde_json::Value;
 
 use crate::role::{ROLES, Role};
 
-/// The driver's book: a line for everything that happens to a call. It is on disk, so that the
-/// books do not count as memory that grows.
+/// The driver's record: a line for every event of a call. It is on disk, so that the records do not count as growing
+/// memory.
 pub(crate) struct Recorder {
     folder: PathBuf,
     book: Mutex<BufWriter<File>>,
 }
 
-/// How a call looked to the toolbox when it was over.
+/// The outcome of a call as seen by the toolbox.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Ending {
     /// The server answered.
     Answered,
-    /// It never left.
+    /// It was never sent.
     NotSent,
-    /// It took too long.
+    /// It timed out.
     Timeout,
-    /// It broke off.
+    /// It was interrupted.
     Unknown,
-    /// The server refused it.
+    /// The server rejected it.
     Refused,
-    /// It waits for the user, or became a task: it goes on.
+    /// It waits for the user, or became a task: it continues.
     Paused,
     /// It was cancelled.
     Dropped,
@@ -72,10 +72,10 @@ impl Ending {
     }
 }
 
-/// The id that a call carries.
+/// The id in a call's arguments.
 pub(crate) fn id_of(arguments: &str) -> Option<u64> {
     let arguments: Value = serde_json::from_str(arguments).ok()?;
-    // A call by way of `tool_call` that was not understood has them one level down.
+    // An invalid call through `tool_call` has them one level down.
     let inner = arguments.pointer("/arguments/id");
     arguments.get("id").or(inner)?.as_u64()
 }
@@ -91,26 +91,26 @@ impl Recorder {
 
     fn line(&self, line: &str) {
         let mut book = self.book.lock();
-        // A full disk shows as calls that are missing.
+        // A full disk appears as missing calls.
         let _ = writeln!(book, "{line}");
     }
 
-    /// The loop heard of a call.
+    /// The loop reported a call.
     pub(crate) fn asked(&self, id: u64) {
         self.line(&format!("asked {id}"));
     }
 
-    /// The toolbox was given a call.
+    /// The toolbox received a call.
     pub(crate) fn begun(&self, id: u64, server: &str) {
         self.line(&format!("begun {id} {server}"));
     }
 
-    /// The toolbox is done with a call.
+    /// The toolbox finished a call.
     pub(crate) fn ended(&self, id: u64, ending: Ending) {
         self.line(&format!("ended {id} {}", ending.word()));
     }
 
-    /// A run is over: this is what it says of its calls.
+    /// A run has ended: these are the records of its calls.
     pub(crate) fn settled(&self, records: &[ToolCallRecord]) {
         for record in records {
             if let Some(id) = id_of(record.arguments.text()) {
@@ -124,7 +124,7 @@ impl Recorder {
         }
     }
 
-    /// Compares all books. Call it when nothing is under way any more.
+    /// Compares all records. Call it when nothing is in flight any more.
     pub(crate) fn judge(&self) -> io::Result<Verdict> {
         self.book.lock().flush()?;
         let mut fates = HashMap::<u64, Fate>::new();
@@ -149,7 +149,7 @@ fn lines(path: &Path) -> io::Result<io::Lines<BufReader<File>>> {
     Ok(BufReader::new(File::open(path)?).lines())
 }
 
-/// All that is known of a call.
+/// Everything known about a call.
 #[derive(Debug, Default)]
 struct Fate {
     begun: u32,
@@ -183,15 +183,15 @@ fn read(line: &str, fates: &mut HashMap<u64, Fate>) {
     }
 }
 
-/// What the books say, together.
+/// The result of comparing the records.
 #[derive(Debug, Default)]
 pub(crate) struct Verdict {
     pub(crate) calls: u64,
     pub(crate) acted: u64,
     pub(crate) endings: BTreeMap<Ending, u64>,
-    /// Calls that the toolbox never saw: denied, cancelled, over a limit, or nonsense.
+    /// Calls that the toolbox never saw: denied, cancelled, over a limit, or invalid.
     pub(crate) not_made: u64,
-    /// Calls that ended in no outcome, or in several.
+    /// Calls that ended with no outcome, or with several.
     pub(crate) lost: Vec<u64>,
     pub(crate) settled_twice: Vec<u64>,
     /// Calls that were made, or executed, more than once.
@@ -200,7 +200,7 @@ pub(crate) struct Verdict {
     pub(crate) answered_wrongly: Vec<u64>,
     /// Calls that were not made, and yet executed.
     pub(crate) acted_wrongly: Vec<u64>,
-    /// Calls of steady servers that neither were answered nor taken back.
+    /// Calls of steady servers that were neither answered nor cancelled.
     pub(crate) troubled: Vec<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! The servers of the soak: what each one does wrong.
+//! The servers of the soak, and their kinds of misbehaviour.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ pub(crate) struct Role {
     pub(crate) manner: Manner,
 }
 
-/// How it is reached.
+/// The server's transport.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Reach {
-    /// A child process of the manager's.
+    /// A child process of the manager.
     Stdio,
     /// Streamable HTTP.
     Http,
@@ -23,44 +23,44 @@ pub(crate) enum Reach {
     Sse,
 }
 
-/// How it behaves.
+/// The server's behaviour.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Manner {
-    /// Well, in both eras.
+    /// Behaves well, in both eras.
     Calm,
-    /// Well, in the legacy era.
+    /// Behaves well, in the legacy era.
     Legacy,
-    /// Well, in the modern era.
+    /// Behaves well, in the modern era.
     Modern,
     /// Writes log lines and stray JSON to standard output between its messages.
     Garbled,
-    /// Says twenty times a call that its tools changed, and logs as much.
+    /// Announces twenty times per call that its tools changed, and logs as much.
     Storming,
-    /// Reports progress thirty times a call.
+    /// Reports progress thirty times per call.
     Chatty,
-    /// Has a tool that every call defines anew.
+    /// Has a tool that every call redefines.
     Changing,
-    /// Asks the user on the way; in the modern era the question can wait.
+    /// Asks the user during calls; in the modern era the question can wait.
     Asking,
-    /// The same, of a live connection.
+    /// The same, on a live connection.
     AskingLive,
-    /// Makes tasks of its calls.
+    /// Turns its calls into tasks.
     Jobs,
-    /// Ends only by force.
+    /// Ends only when killed.
     Deaf,
     /// Crashes in the middle of every twelfth call, before or after it has acted.
     Crashing,
     /// Acts and never answers.
     Hanging,
-    /// Needs seconds to start, and dies now and then.
+    /// Needs seconds to start, and crashes now and then.
     Slow,
-    /// Dies every few seconds and returns.
+    /// Crashes every few seconds and returns.
     Mortal,
     /// Forgets its sessions.
     Forgetful,
     /// Cuts all connections now and then.
     Cutting,
-    /// Is away for seconds, then back on its port.
+    /// Is down for seconds, then back on its port.
     Away,
 }
 
@@ -72,7 +72,7 @@ const fn role(name: &'static str, reach: Reach, manner: Manner) -> Role {
     }
 }
 
-/// All of them.
+/// All roles.
 pub(crate) const ROLES: &[Role] = &[
     role("calm", Reach::Stdio, Manner::Calm),
     role("calm-legacy", Reach::Stdio, Manner::Legacy),
@@ -115,7 +115,7 @@ impl Role {
         )
     }
 
-    /// Its configuration: a program of ours, or what is served at `url`.
+    /// Its configuration: one of our programs, or the server at `url`.
     pub(crate) fn config(
         self,
         program: &str,
@@ -135,11 +135,11 @@ impl Role {
             Reach::Http => ServerConfig::remote(name, remote(RemoteKind::StreamableHttp)?),
             Reach::Sse => ServerConfig::remote(name, remote(RemoteKind::Sse)?),
         };
-        // A steady server never fails by the clock, however busy the machine is.
+        // A steady server never times out, however busy the machine is.
         let patience = if self.is_steady() { 60 } else { 3 };
         let config = config.with_call_idle_timeout(Duration::from_secs(patience));
         Ok(match self.manner {
-            // One at a time: others queue behind what hangs or crashes.
+            // One call at a time: others queue behind one that hangs or crashes.
             Manner::Hanging | Manner::Crashing | Manner::Deaf => config,
             _ => config.parallel().trusted(),
         })

@@ -1,4 +1,4 @@
-//! What the servers do: every tool writes the id it was called with into its server's recorder.
+//! The servers' scripts: every tool writes the id of its call into its server's record.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -16,9 +16,9 @@ use crate::role::{Manner, ROLES, Reach, Role};
 
 type Failure = Box<dyn std::error::Error>;
 
-/// How much a server keeps of what it sees.
+/// The number of events a server keeps.
 const LOGGED: usize = 16;
-/// What a book says: more than the model is shown.
+/// The size of a book: more than the model is shown.
 const BOOK: usize = 80 << 10;
 
 /// The file a server writes its calls to.
@@ -32,7 +32,7 @@ impl Recorder {
         Ok(Self(Arc::new(file)))
     }
 
-    /// Acts: one line, in one write.
+    /// Records the call: one line, in one write.
     fn act(&self, arguments: &Value) {
         let id = arguments.get("id").cloned().unwrap_or_default();
         let _ = (&*self.0).write_all(format!("{id}\n").as_bytes());
@@ -58,7 +58,7 @@ fn tool(name: &str) -> Tool {
         })
 }
 
-/// `note`, by the server's manner; `look` and `book`, which only read.
+/// `note`, according to the server's behaviour; `look` and `book`, which are read-only.
 fn script(role: Role, recorder: &Recorder) -> Script {
     let acts = |tool: Tool| {
         let recorder = recorder.clone();
@@ -100,7 +100,7 @@ fn script(role: Role, recorder: &Recorder) -> Script {
         }
         Manner::Jobs => note.as_task(TaskSupport::Optional),
         Manner::Hanging => {
-            // It acts first: an edit that changes nothing.
+            // It acts first, through an edit that changes nothing.
             let recorder = recorder.clone();
             let act = Edit::new(move |script, arguments| {
                 recorder.act(arguments);
@@ -122,7 +122,7 @@ fn script(role: Role, recorder: &Recorder) -> Script {
     }
 }
 
-/// A tool that every call defines anew.
+/// A tool that every call redefines.
 fn redefine(recorder: &Recorder) -> Edit {
     let recorder = recorder.clone();
     Edit::new(move |script, arguments| {
@@ -186,7 +186,7 @@ pub(crate) fn serve(name: &str, folder: &str) -> Result<i32, Failure> {
     })?)
 }
 
-/// Plays every remote role, tells their addresses, and ends with its standard input.
+/// Plays every remote role, prints their addresses, and ends with its standard input.
 pub(crate) fn host(folder: &str) -> Result<i32, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -221,7 +221,7 @@ async fn start(
     }
 }
 
-/// What befalls a remote server, again and again.
+/// Disturbs a remote server, again and again.
 async fn trouble(role: Role, recorder: Recorder, mut running: Running) {
     let address = running.url();
     let port = address.split(['/', ':']).find_map(|part| part.parse().ok());

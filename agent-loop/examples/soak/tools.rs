@@ -1,4 +1,4 @@
-//! The manager's tools, with a witness.
+//! The manager's tools, with a recorder.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use async_trait::async_trait;
 
 use crate::recorder::{Ending, Recorder, id_of};
 
-/// Writes down what the toolbox is asked, and how that ends.
+/// Records the calls of the toolbox and their outcomes.
 pub(crate) struct Witness {
     pub(crate) tools: ManagedTools,
     pub(crate) recorder: Arc<Recorder>,
@@ -45,7 +45,7 @@ impl Toolbox for Witness {
     }
 }
 
-/// Written when it goes, even if the call was dropped.
+/// Written on drop, so that dropped calls are recorded, too.
 struct Entry<'a> {
     id: u64,
     recorder: &'a Recorder,

@@ -38,7 +38,7 @@ impl ElicitationHandler for Answers {
     }
 }
 
-/// What was seen of the servers.
+/// Observations of the servers.
 #[derive(Debug, Default)]
 pub(crate) struct Sights {
     pub(crate) lost: AtomicU64,
@@ -47,7 +47,7 @@ pub(crate) struct Sights {
     pub(crate) catalogs: AtomicU64,
 }
 
-/// Follows the manager's events until it is gone.
+/// Follows the manager's events until it ends.
 pub(crate) async fn watch(manager: &Manager, sights: Arc<Sights>) {
     let mut events = manager.events();
     while let Some(event) = events.next().await {
@@ -62,7 +62,7 @@ pub(crate) async fn watch(manager: &Manager, sights: Arc<Sights>) {
     }
 }
 
-/// Brings back what was abandoned, and switches servers that misbehave off and on.
+/// Retries abandoned servers, and switches misbehaving ones off and on.
 pub(crate) async fn press_buttons(manager: Manager, end: Instant) {
     let mut random = Random(7);
     let unsteady: Vec<_> = ROLES.iter().filter(|role| !role.is_steady()).collect();

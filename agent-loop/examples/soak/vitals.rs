@@ -1,4 +1,4 @@
-//! What the soak costs: memory, descriptors, tasks, processes, time on the processor.
+//! The resources the soak uses: memory, descriptors, tasks, processes, processor time.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::runtime::Handle;
 
-/// One look at the driver and its servers.
+/// One sample of the driver and its servers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Vitals {
     /// The driver's resident memory, in KiB.
@@ -15,13 +15,13 @@ pub(crate) struct Vitals {
     pub(crate) descriptors: u64,
     /// The driver's tasks.
     pub(crate) tasks: u64,
-    /// The servers' processes, however started.
+    /// The servers' processes, of any origin.
     pub(crate) processes: u64,
     /// The driver's time on the processor so far, in clock ticks.
     pub(crate) ticks: u64,
 }
 
-/// Looks at `/proc`. Servers are recognised by the soak's folder, which all of them are given.
+/// Reads `/proc`. Servers are recognized by the soak's folder, which is in their arguments.
 #[derive(Clone, Debug)]
 pub(crate) struct Doctor {
     folder: PathBuf,
@@ -44,7 +44,7 @@ impl Doctor {
         }
     }
 
-    /// How many processes were given the folder.
+    /// The number of processes with the folder in their arguments.
     fn processes(&self) -> u64 {
         let marker = self.folder.to_string_lossy();
         let Ok(all) = fs::read_dir("/proc") else {
@@ -58,7 +58,7 @@ impl Doctor {
         u64::try_from(ours).unwrap_or(0)
     }
 
-    /// Looks until `fits`, within the time limit; returns the last look.
+    /// Samples until `fits`, within the time limit; returns the last sample.
     pub(crate) async fn until(&self, fits: impl Fn(&Vitals) -> bool, patience: Duration) -> Vitals {
         let end = tokio::time::Instant::now() + patience;
         loop {
@@ -83,7 +83,7 @@ fn entries(folder: &str) -> u64 {
     u64::try_from(count).unwrap_or(0)
 }
 
-/// User and system time: the 14th and 15th field, of which the second may hold blanks.
+/// User and system time: the 14th and 15th field; the second may contain blanks.
 fn ticks() -> u64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let (_, rest) = stat.rsplit_once(')').unwrap_or_default();
@@ -91,7 +91,7 @@ fn ticks() -> u64 {
     fields.filter_map(|field| field.parse::<u64>().ok()).sum()
 }
 
-/// Of the samples after the warm-up, the medians of the first and of the last third.
+/// The medians of the first and of the last third of the samples after the warm-up.
 pub(crate) fn thirds(samples: &[Vitals], get: fn(&Vitals) -> u64) -> (u64, u64) {
     let warm = samples.len() / 6;
     let after: Vec<u64> = samples.iter().skip(warm).map(get).collect();

@@ -1,4 +1,4 @@
-//! Drives one run after the other, in every way there is.
+//! Drives one run after the other, in every possible way.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -19,15 +19,15 @@ use crate::recorder::{Recorder, id_of};
 /// No run takes longer, unless something hangs.
 const LONGEST: Duration = Duration::from_secs(300);
 
-/// What all workers share.
+/// The state that all workers share.
 pub(crate) struct Desk {
-    /// One that lists its tools, one that searches for them.
+    /// One agent that lists its tools, one that searches for them.
     pub(crate) agents: [Agent; 2],
     pub(crate) recorder: Arc<Recorder>,
     pub(crate) counts: Arc<Counts>,
 }
 
-/// What happened, and how often.
+/// Counts of events.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) runs: AtomicU64,
@@ -46,13 +46,13 @@ pub(crate) fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
 
-/// What interrupts a run.
+/// An interruption of a run.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Whim {
     Nothing,
     /// It is cancelled from another task.
     Cancel,
-    /// Its session is dropped; the run is stored, and taken up again.
+    /// Its session is dropped; the run is stored, and resumed.
     Leave,
 }
 
@@ -100,7 +100,7 @@ fn limits(random: &mut Random) -> RunLimits {
     }
 }
 
-/// Drives a run to its end, through all that befalls it.
+/// Drives a run to its end, through all interruptions.
 async fn drive(desk: &Desk, run: &mut Run, random: &mut Random) {
     let agent = match random.below(4) {
         0 => &desk.agents[1],
@@ -117,7 +117,7 @@ async fn drive(desk: &Desk, run: &mut Run, random: &mut Random) {
         seen: HashSet::new(),
     };
     while !listen(desk, agent.session(run), random, &mut sitting).await {
-        // It was left: on with what was stored of it.
+        // It was left: continue with its stored state.
         count(&desk.counts.left);
         sitting.whim = Whim::Nothing;
         sitting.taken_up = true;
@@ -133,11 +133,11 @@ struct Sitting {
     whim: Whim,
     when: Instant,
     taken_up: bool,
-    /// The calls that were heard of.
+    /// The calls seen so far.
     seen: HashSet<u64>,
 }
 
-/// Follows a session. True if the run is over, false if it was left.
+/// Follows a session. True if the run has ended, false if it was left.
 async fn listen(
     desk: &Desk,
     mut session: Session<'_>,
@@ -169,7 +169,7 @@ async fn listen(
                 answer(desk, &mut session, &approval, random).await;
             }
             Some(RunEvent::Elicitation { number, .. }) => supply(desk, &mut session, number),
-            // Of a run that was taken up again, what it waits for was not reported yet.
+            // What a resumed run waits for was not reported yet.
             Some(RunEvent::Waiting { numbers }) if sitting.taken_up => {
                 let approvals = session.run().approvals();
                 for approval in &approvals {
@@ -184,18 +184,18 @@ async fn listen(
     }
 }
 
-/// Fills the form in that a server asks with.
+/// Fills in a server's form.
 fn supply(desk: &Desk, session: &mut Session<'_>, number: CallNumber) {
     let mut answers = RawMap::new();
     let form = json!({"action": "accept", "content": {"name": "Ada"}});
-    // An object always can be set.
+    // Setting a member of an object always succeeds.
     let _ = answers.set("name", &form);
     if session.supply(number, answers).is_ok() {
         count(&desk.counts.supplied);
     }
 }
 
-/// Answers at once, or some time later and from elsewhere.
+/// Answers at once, or later and from elsewhere.
 async fn answer(desk: &Desk, session: &mut Session<'_>, approval: &Approval, random: &mut Random) {
     let shown = approval.consent();
     let decision = match random.below(10) {
@@ -212,7 +212,7 @@ async fn answer(desk: &Desk, session: &mut Session<'_>, approval: &Approval, ran
         _ => &desk.counts.approved,
     });
     if random.percent(50) {
-        // Whoever was faster, a cancel perhaps, has the say.
+        // The first answer, or a cancellation, wins.
         let _ = session.answer(&shown, decision).await;
         return;
     }
@@ -223,7 +223,7 @@ async fn answer(desk: &Desk, session: &mut Session<'_>, approval: &Approval, ran
     });
 }
 
-/// Yes, but at once.
+/// Approves, with edited arguments.
 fn edited(approval: &Approval) -> Decision {
     let id = id_of(approval.record.arguments.text());
     let arguments = RawObject::from_serialize(&json!({"id": id, "ms": 0}));

@@ -1,4 +1,4 @@
-//! One question, one answer.
+//! Questions with one answer.
 
 use std::error::Error;
 use std::fmt;
@@ -74,20 +74,20 @@ impl Agent {
     }
 }
 
-/// Why a question has no answer.
+/// The reason why a question has no answer.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum AskError {
-    /// These servers cannot be connected, by name, and why.
+    /// These servers could not be connected, by name, with the errors.
     Servers(Vec<(String, String)>),
-    /// A call waits for approval, or a server for an answer, and the agent has no one to ask.
+    /// A call waits for approval, or a server for an answer, and the agent has no handler for it.
     Waiting(Box<Run>),
     /// The run ended before the model had finished.
     Stopped(Reason, Box<Run>),
 }
 
 impl AskError {
-    /// The run as far as it came, if it began.
+    /// The unfinished run, if it was started.
     pub fn into_run(self) -> Option<Run> {
         match self {
             Self::Servers(_) => None,

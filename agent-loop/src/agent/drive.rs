@@ -1,4 +1,4 @@
-//! Drives a run to its end, and asks about calls on the way.
+//! Drives a run to its end, and asks for approvals on the way.
 
 use std::collections::VecDeque;
 use std::future::pending;
@@ -35,7 +35,7 @@ impl Agent {
         None
     }
 
-    /// As [`finish`](Self::finish), with `ask` in place of `on_approval`.
+    /// Like [`finish`](Self::finish), with `ask` instead of `on_approval`.
     ///
     /// ```
     /// use agent_loop::testing::{ScriptedModel, ScriptedTools};

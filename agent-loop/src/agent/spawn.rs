@@ -1,4 +1,4 @@
-//! A run that is driven by a task of its own.
+//! A run on its own task.
 
 use std::fmt;
 use std::pin::Pin;
@@ -44,7 +44,7 @@ impl Agent {
     }
 }
 
-/// A run that is driven by a task of its own: a stream of its events. Dropping it stops the run.
+/// A run on its own task, as a stream of its events. Dropping it stops the run.
 pub struct SpawnedRun {
     events: mpsc::Receiver<RunEvent>,
     handle: Handle,
@@ -52,12 +52,12 @@ pub struct SpawnedRun {
 }
 
 impl SpawnedRun {
-    /// The next event; `None` once the run is over. Cancel safe.
+    /// The next event; `None` once the run has ended. Cancel-safe.
     pub async fn next(&mut self) -> Option<RunEvent> {
         self.events.recv().await
     }
 
-    /// Answers and cancels from anywhere.
+    /// A handle that answers and cancels from anywhere.
     pub fn handle(&self) -> Handle {
         self.handle.clone()
     }

@@ -1,4 +1,4 @@
-//! What a compaction removes. Pure.
+//! The plan of a compaction: what it removes. Pure.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! About how many tokens turns cost.
+//! An estimate of the number of tokens of turns.
 
 use mcp_jsonrpc::model::ContentBlock;
 use provider_adapters::{AssistantPart, ToolResult, Turn, UserPart};

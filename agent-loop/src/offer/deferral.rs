@@ -1,9 +1,9 @@
-//! Many tools: searched for instead of listed.
+//! Deferral: long lists of tools are searched instead of listed.
 
 use serde::{Deserialize, Serialize};
 use tool_policy::ToolInfo;
 
-/// When tools are searched for instead of listed.
+/// The settings of deferral: when tools are searched instead of listed.
 ///
 /// ```
 /// use agent_loop::Deferral;
@@ -33,7 +33,7 @@ impl Default for Deferral {
 }
 
 impl Deferral {
-    /// Never: every tool is listed, as far as the provider takes them.
+    /// Never: every tool is listed, up to the provider's limit.
     pub fn never() -> Self {
         Self {
             tools: usize::MAX,
@@ -44,21 +44,21 @@ impl Deferral {
         }
     }
 
-    /// The most tools that are listed. 30 by default.
+    /// Sets the maximum number of tools listed. Default: 30.
     #[must_use]
     pub fn with_tools(mut self, tools: usize) -> Self {
         self.tools = tools;
         self
     }
 
-    /// How much the model can read, in tokens. 128,000 by default; the tools may take a tenth.
+    /// Sets the model's context in tokens. Default: 128,000; the tools may take a tenth of it.
     #[must_use]
     pub fn with_context_tokens(mut self, tokens: usize) -> Self {
         self.context_tokens = tokens;
         self
     }
 
-    /// The share of the context that the tools may take, in percent. 10 by default.
+    /// Sets the share of the context the tools may take, in percent. Default: 10.
     #[must_use]
     pub fn with_context_percent(mut self, percent: usize) -> Self {
         self.context_percent = percent;

@@ -1,4 +1,4 @@
-//! Which servers' tools take part.
+//! The servers whose tools are offered.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use provider_adapters::{Adapter, ToolSpec};
 use serde::{Deserialize, Serialize};
 use tool_policy::ToolInfo;
 
-/// Which servers' tools take part, in the format of chat programs' settings.
+/// The servers whose tools are offered, in the format of chat programs' settings.
 ///
 /// Unset is off: `{}` chooses nothing.
 ///
@@ -24,10 +24,10 @@ use tool_policy::ToolInfo;
 #[serde(default, rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Selection {
-    /// Whether any tools take part. Unset is no.
+    /// Whether any tools are offered. Unset means no.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enabled: Option<bool>,
-    /// Whether all active servers do, or the selected ones. Unset is all.
+    /// Whether all active servers are included, or only the selected ones. Unset means all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<SelectMode>,
     /// The selected servers, by id or by name.
@@ -35,7 +35,7 @@ pub struct Selection {
     pub selected_servers: Vec<String>,
 }
 
-/// Which servers take part.
+/// The servers that are included.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -65,7 +65,7 @@ impl Selection {
         }
     }
 
-    /// The tools that take part, in the order of `tools`.
+    /// The tools of these servers, in the order of `tools`.
     pub fn choose(&self, tools: &[ToolInfo]) -> Vec<ToolInfo> {
         if self.enabled != Some(true) {
             return Vec::new();

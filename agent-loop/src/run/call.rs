@@ -1,4 +1,4 @@
-//! One call of a round, from the model's wish to its result.
+//! One call of a round, from the model's request to its result.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -96,23 +96,23 @@ pub(crate) enum CallState {
     Asked(AskReason),
     /// It may start as soon as there is room.
     Ready,
-    /// It was started. Found in a stored run, its outcome is unknown.
+    /// It was started. In a stored run, its outcome is unknown.
     Invoking,
-    /// The server wants to know something first.
+    /// The server asked a question first.
     Parked(Box<Parked>),
-    /// The server's questions are answered; it may go on as soon as there is room.
+    /// The server's questions are answered; it may continue as soon as there is room.
     Answered {
         parked: Box<Parked>,
         answers: InputResponses,
     },
-    /// It goes on at the server.
+    /// It continues at the server.
     Task {
         ticket: TaskTicket,
         /// Whether this process waits for it.
         #[serde(skip)]
         awaited: bool,
     },
-    /// It is a sub-agent's, whose run goes on or waits for approval.
+    /// It is a call to a sub-agent, whose run continues or waits for approval.
     Delegated {
         run: Box<Run>,
         /// A person's answer to the question of the run.
@@ -122,7 +122,7 @@ pub(crate) enum CallState {
         #[serde(skip)]
         driven: bool,
     },
-    /// It is over.
+    /// It has ended.
     Settled { status: Status, result: ToolResult },
 }
 

@@ -13,14 +13,14 @@ use crate::run::state::{Measured, Phase};
 use crate::run::step::Reason;
 
 impl Run {
-    /// Compacts the conversation when it grows too long. Runs do not by default.
+    /// Compacts the conversation when it becomes too long. By default runs do not.
     #[must_use]
     pub fn with_compaction(mut self, compaction: Compaction) -> Self {
         self.state.compaction = Some(compaction);
         self
     }
 
-    /// When and how the conversation is compacted.
+    /// The settings of compaction.
     pub fn compaction(&self) -> Option<&Compaction> {
         self.state.compaction.as_ref()
     }
@@ -33,7 +33,7 @@ impl Run {
         }
     }
 
-    /// Lets compactions have a turn again.
+    /// Allows compactions to remove a turn again.
     pub fn unpin(&mut self, turn: usize) {
         self.state.pinned.remove(&turn);
     }
@@ -177,7 +177,7 @@ impl Run {
         self.carry_out(&plan, Some(summary));
     }
 
-    /// Feeds that there is no summary. The conversation stays as it is.
+    /// Reports that there is no summary. The conversation stays unchanged.
     pub fn not_summarised(&mut self, why: &str) {
         self.state.compacting = None;
         let message = format!("the conversation cannot be summarised: {why}");

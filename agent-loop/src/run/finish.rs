@@ -1,4 +1,4 @@
-//! How rounds and runs end: every call with a result, in a history every provider accepts.
+//! The end of rounds and runs: every call has a result, in a history every provider accepts.
 
 use std::collections::BTreeSet;
 

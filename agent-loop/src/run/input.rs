@@ -27,7 +27,7 @@ const INVALID_OUTPUTS: u32 = 1;
 const SPOILT: u32 = 2;
 
 impl Run {
-    /// Feeds the model's reply, and what it cost if that is known.
+    /// Adds the model's reply, and its cost if known.
     pub fn replied(&mut self, mut reply: Reply, offer: &Offer, cost_micros: Option<u64>) {
         if !matches!(self.state.phase, Phase::Model) {
             return;
@@ -140,7 +140,7 @@ impl Run {
         self.end(reason);
     }
 
-    /// Feeds that the model could not be asked.
+    /// Reports that the request to the model failed.
     pub fn failed(&mut self, message: impl Into<String>) {
         if matches!(self.state.phase, Phase::Model) {
             let message = message.into();
@@ -184,7 +184,7 @@ impl Run {
         }
     }
 
-    /// Feeds a person's answer to an [`Approval`](crate::Approval): exactly the one that was shown.
+    /// Adds a person's answer to an [`Approval`](crate::Approval): exactly the one that was shown.
     ///
     /// # Errors
     /// [`AnswerError`] if the call does not wait for one, if what waits is not what was shown, or
@@ -265,7 +265,7 @@ impl Run {
         Ok(())
     }
 
-    /// Feeds the answers to what a server asked about a parked call.
+    /// Adds the answers to a server's questions about a parked call.
     ///
     /// # Errors
     /// [`AnswerError`] if the call is not parked.
@@ -301,7 +301,7 @@ impl Run {
         (!summing_up).then(|| limit.saturating_sub(self.state.spent.time))
     }
 
-    /// Feeds that time has passed. People's time to answer does not count: leave it out.
+    /// Reports that time has passed. Do not include the time people take to answer.
     pub fn advance(&mut self, elapsed: Duration) {
         self.state.spent.time += elapsed;
         let over = self.state.limits.reached(&self.state.spent) == Some(LimitKind::Time);

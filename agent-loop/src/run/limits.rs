@@ -1,4 +1,4 @@
-//! How far a run may go.
+//! The limits of a run.
 
 use std::time::Duration;
 
@@ -52,35 +52,35 @@ impl Default for RunLimits {
 }
 
 impl RunLimits {
-    /// The most rounds: times the model is asked. 20 by default; 0 is no limit.
+    /// Sets the maximum number of rounds, which are requests to the model. Default: 20; 0 means no limit.
     #[must_use]
     pub fn with_rounds(mut self, rounds: u32) -> Self {
         self.rounds = rounds;
         self
     }
 
-    /// The most tool calls that are executed. No limit by default; 0 is none.
+    /// Sets the maximum number of tool calls executed. Default: no limit; 0 means none.
     #[must_use]
     pub fn with_calls(mut self, calls: u64) -> Self {
         self.calls = calls;
         self
     }
 
-    /// The most tokens, of requests and replies together. No limit by default; 0 is none.
+    /// Sets the maximum number of tokens of requests and replies together. Default: no limit; 0 means none.
     #[must_use]
     pub fn with_tokens(mut self, tokens: u64) -> Self {
         self.tokens = tokens;
         self
     }
 
-    /// The most money, in millionths of the currency of the prices. 0, the default, is no limit.
+    /// Sets the maximum cost, in millionths of the prices' currency. Default: 0, which means no limit.
     #[must_use]
     pub fn with_cost_micros(mut self, micros: u64) -> Self {
         self.cost_micros = micros;
         self
     }
 
-    /// The most time, without the time people take to answer. No limit by default.
+    /// Sets the maximum time, not counting the time people take to answer. Default: no limit.
     #[must_use]
     pub fn with_time(mut self, time: Duration) -> Self {
         self.time = Some(time);
@@ -103,14 +103,14 @@ impl RunLimits {
         self
     }
 
-    /// The most calls at the same time. Eight by default.
+    /// Sets the maximum number of concurrent calls. Default: 8.
     #[must_use]
     pub fn with_parallel(mut self, calls: usize) -> Self {
         self.parallel = calls.max(1);
         self
     }
 
-    /// How often a server may ask something before one call is done. Ten by default.
+    /// Sets the maximum number of a server's questions in one call. Default: 10.
     #[must_use]
     pub fn with_questions(mut self, questions: u32) -> Self {
         self.questions = questions;
@@ -133,7 +133,7 @@ impl RunLimits {
         self
     }
 
-    /// Adds a turn without tools at a limit, in which the model sums up.
+    /// Adds a turn without tools at a limit, in which the model summarises.
     #[must_use]
     pub fn with_summary(mut self) -> Self {
         self.summary = true;
@@ -168,36 +168,36 @@ impl RunLimits {
     }
 }
 
-/// Which limit.
+/// The kind of a limit.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum LimitKind {
-    /// Times the model is asked.
+    /// Requests to the model.
     Rounds,
-    /// Tool calls that are executed.
+    /// Tool calls executed.
     Calls,
     /// Tokens.
     Tokens,
-    /// Money.
+    /// Cost.
     Cost,
     /// Time.
     Time,
 }
 
-/// What a run has spent since the last user turn, its sub-agents included.
+/// The amounts a run has spent since the last user turn, including its sub-agents.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Spent {
-    /// Times the model was asked.
+    /// The number of requests to the model.
     pub rounds: u32,
-    /// Tool calls that were executed.
+    /// The number of tool calls executed.
     pub calls: u64,
     /// Tokens of requests and replies, as reported by the provider.
     pub tokens: u64,
-    /// Money, in millionths.
+    /// The cost, in millionths.
     pub cost_micros: u64,
-    /// Time, without the time people took to answer.
+    /// The time, not counting the time people took to answer.
     pub time: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! Calls that are over.
+//! Calls that have ended.
 
 use mcp_jsonrpc::RawObject;
 use provider_adapters::{Arguments, ToolCall, ToolResult};

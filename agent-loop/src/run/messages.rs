@@ -1,4 +1,4 @@
-//! Messages to the model where there is no result of a tool.
+//! Messages to the model in place of a tool's result.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a program keeps of a tool call.
+//! The record of a tool call, for programs.
 
 use mcp_jsonrpc::RawJson;
 use mcp_jsonrpc::model::ContentBlock;
@@ -12,11 +12,11 @@ use crate::run::number::CallNumber;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Status {
-    /// It waits: for an answer, or for its turn.
+    /// It waits for an answer, or for its turn.
     Pending,
-    /// It runs.
+    /// It is running.
     Invoking,
-    /// It ran.
+    /// It has run.
     Done,
     /// It failed.
     Error,
@@ -27,7 +27,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// Whether it is over.
+    /// Whether it has ended.
     pub fn is_over(self) -> bool {
         matches!(
             self,
@@ -36,37 +36,37 @@ impl Status {
     }
 }
 
-/// A tool call as a program stores and shows it.
+/// A tool call in the form programs store and show.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolCallRecord {
     /// The model's name for the call.
     pub id: CallId,
-    /// Its number within the run: unique, and how it is answered.
+    /// Its number within the run: unique, and used to answer it.
     pub number: CallNumber,
     /// The server's id; empty where no tool was found.
     pub server_id: String,
-    /// The server's name with us; empty where no tool was found.
+    /// Our name for the server; empty where no tool was found.
     pub server_name: String,
-    /// The tool's name as its server spells it; empty where no tool was found.
+    /// The server's name for the tool; empty where no tool was found.
     pub tool_name: String,
     /// The tool's name as the model sees it.
     pub display_name: String,
-    /// What it is called with.
+    /// The arguments.
     pub arguments: Arguments,
     /// Its status.
     pub status: Status,
-    /// What came back, once it is over: `content` and perhaps `structuredContent`.
+    /// The result, once it has ended: `content` and optionally `structuredContent`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<RawJson>,
-    /// Whether what came back is an error.
+    /// Whether the result is an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_error: Option<bool>,
 }
 
 impl ToolCallRecord {
-    /// The response as text, for people: text as it is, anything else by its kind.
+    /// The response as text, for people: text unchanged, anything else by its kind.
     pub fn response_text(&self) -> Option<String> {
         let response: Owned = self.response.as_ref()?.parse().ok()?;
         Some(provider_adapters::flatten(&response.content))

@@ -1,4 +1,4 @@
-//! A run as a value: all that is needed to go on, in another process if need be.
+//! The state of a run as a value: everything required to continue, possibly in another process.
 
 use std::collections::BTreeSet;
 
@@ -91,11 +91,11 @@ pub(crate) struct Measured {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Phase {
-    /// The model is to be asked.
+    /// The model's reply is next.
     Model,
-    /// Its calls are under way.
+    /// Its calls are in progress.
     Acting(Box<Round>),
-    /// Nothing is to be done.
+    /// There is nothing to do.
     Done(Reason),
 }
 

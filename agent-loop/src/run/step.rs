@@ -1,4 +1,4 @@
-//! What a run wants done next, and why it ends.
+//! The steps of a run, and the reasons why it ends.
 
 use std::fmt;
 
@@ -10,11 +10,11 @@ use crate::run::limits::LimitKind;
 use crate::run::number::CallNumber;
 use crate::toolbox::Invocation;
 
-/// What to do next.
+/// The next step.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Step {
-    /// Ask the model, and feed its reply.
+    /// Call the model, and feed its reply.
     CallModel {
         /// Whether it may call tools.
         tools: bool,
@@ -24,28 +24,28 @@ pub enum Step {
     /// Start these calls, side by side, and feed each outcome. The run already says that they
     /// run: store it first if it is to survive a crash.
     RunTools(Vec<Invocation>),
-    /// Wait for the outcome of a call that runs.
+    /// Wait for the outcome of a running call.
     Wait,
     /// Wait for approval of one of these calls.
     AskApproval(Vec<Approval>),
-    /// Wait for an answer to what a server asks about one of these calls.
+    /// Wait for the answer to a server's question about one of these calls.
     Park(Vec<CallNumber>),
-    /// The run is over.
+    /// The run has ended.
     Done(Reason),
 }
 
-/// Why a run ended.
+/// The reason why a run ended.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Reason {
     /// The model had nothing more to do.
     Finished,
-    /// The reply ran into its output limit.
+    /// The reply reached its output limit.
     Truncated,
     /// The conversation no longer fits the model's context.
     ContextFull,
-    /// The model declined, or a filter of the provider cut in.
+    /// The model declined, or the provider's filter intervened.
     Refused,
     /// The model's answer does not match the output schema.
     InvalidOutput {
@@ -58,7 +58,7 @@ pub enum Reason {
     Loop,
     /// It was cancelled. It can be continued.
     Cancelled,
-    /// The model could not be asked, or its reply failed. It can be continued.
+    /// The request to the model failed, or its reply did. It can be continued.
     Failed {
         /// What happened.
         message: String,

@@ -1,4 +1,4 @@
-//! The calls of a session: started, followed, ended.
+//! The calls of a session: started, monitored, ended.
 
 use std::sync::Arc;
 

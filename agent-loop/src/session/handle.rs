@@ -1,4 +1,4 @@
-//! Commands to a session that runs in another task.
+//! Commands to a session on another task.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -43,7 +43,7 @@ pub(crate) enum Command {
 }
 
 impl Handle {
-    /// Answers an approval, as it was shown. Returns when the session has heard it, or is over.
+    /// Answers an approval that was shown. Returns when the session has received the answer, or has ended.
     ///
     /// # Errors
     /// [`AnswerError`] if the answer does not count.
@@ -74,7 +74,7 @@ impl Handle {
         heard.await.unwrap_or(Err(AnswerError::NotAsked(number)))
     }
 
-    /// Cancels everything in flight. The session then ends regularly.
+    /// Cancels everything in flight. The session then ends normally.
     pub fn cancel(&self) {
         let mut commands = self.shared.commands.lock();
         if !commands.over && !matches!(commands.queue.front(), Some(Command::Cancel)) {

@@ -1,4 +1,4 @@
-//! Which calls are queued at their servers: the latest word on each.
+//! The calls that are queued at their servers, each with its latest reason.
 
 use std::collections::BTreeMap;
 

@@ -32,7 +32,7 @@ pub(crate) enum Heard {
 /// How asking the model ended.
 pub(crate) enum End {
     Replied(Box<Reply>, Arc<Offer>),
-    /// The conversation does not fit the model's context window.
+    /// The conversation exceeds the model's context window.
     ContextFull,
     Failed(String),
 }

@@ -15,7 +15,7 @@ const HEAD: usize = 2 << 10;
 /// How much of its end.
 const TAIL: usize = 1 << 10;
 
-/// Keeps texts that are too long to show. Store them wherever you like.
+/// A store for texts that are too long to show.
 #[async_trait]
 pub trait ResultStore: Send + Sync {
     /// Keeps a text under an id of its own. `None` if it cannot: the model then is shown the
@@ -34,7 +34,7 @@ pub trait ResultStore: Send + Sync {
     async fn read(&self, id: &str) -> Option<String>;
 }
 
-/// Keeps texts in memory: the newest, within a bound.
+/// Keeps texts in memory: the newest, within a limit.
 #[derive(Debug)]
 pub struct MemoryStore {
     bytes: usize,
@@ -55,7 +55,7 @@ impl Default for MemoryStore {
 }
 
 impl MemoryStore {
-    /// Keeps at most `bytes` bytes.
+    /// Creates a store of at most `bytes` bytes.
     pub fn new(bytes: usize) -> Self {
         Self {
             bytes,

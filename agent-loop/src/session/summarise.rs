@@ -1,4 +1,4 @@
-//! Summaries of old turns, each made by a task of its own.
+//! Summaries of old turns, each on its own task.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Whole runs on a cassette: what the model said and what the tools answered, in one file.
+//! Complete runs on a cassette: the model's replies and the tools' results, in one file.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -18,7 +18,7 @@ use super::model::Played;
 use crate::toolbox::context::CallContext;
 use crate::toolbox::{FailureKind, Invocation, Outcome, Toolbox};
 
-/// A cassette of a whole run.
+/// A cassette of a complete run.
 ///
 /// Record by wrapping the model and the toolbox of an agent; play back by wrapping any model (for
 /// its wire alone) and nothing: neither is asked then. A request or a call that is not the
@@ -64,13 +64,13 @@ struct CalledLine {
     outcome: Outcome,
 }
 
-/// Why a cassette cannot be used.
+/// The reason why a cassette cannot be used.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CassetteError {
     /// The file cannot be read or written.
     Io(std::io::Error),
-    /// A line is not what it should be.
+    /// A line is invalid.
     Line {
         /// Which line, from 1.
         number: usize,
@@ -139,7 +139,7 @@ impl Cassette {
         }
     }
 
-    /// A model whose words are recorded, or played back.
+    /// A model whose replies are recorded, or played back.
     pub fn model(&self, model: impl Model + 'static) -> CassetteModel {
         CassetteModel {
             model: Arc::new(model),
@@ -147,7 +147,7 @@ impl Cassette {
         }
     }
 
-    /// Tools whose answers are recorded, or played back.
+    /// Tools whose results are recorded, or played back.
     pub fn tools(&self, toolbox: impl Toolbox + 'static) -> CassetteTools {
         CassetteTools {
             toolbox: Arc::new(toolbox),

@@ -54,7 +54,7 @@ impl Default for ScriptedModel {
 }
 
 impl ScriptedModel {
-    /// A model with nothing to say yet.
+    /// Creates a model with an empty script.
     pub fn new() -> Self {
         Self {
             adapter: Arc::new(OpenAiChat::default()),
@@ -63,7 +63,7 @@ impl ScriptedModel {
         }
     }
 
-    /// A model that makes up its replies.
+    /// Creates a model that computes its replies.
     pub fn improvising(reply: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Self {
         Self {
             improvise: Some(Arc::new(reply)),
@@ -71,20 +71,20 @@ impl ScriptedModel {
         }
     }
 
-    /// That pretends to speak this wire.
+    /// Sets the wire it pretends to use.
     #[must_use]
     pub fn with_adapter(mut self, adapter: impl Adapter + 'static) -> Self {
         self.adapter = Arc::new(adapter);
         self
     }
 
-    /// Then says this.
+    /// Adds a reply with this text.
     #[must_use]
     pub fn says(self, text: impl Into<String>) -> Self {
         self.replies(reply(vec![AssistantPart::text(text)], StopReason::End))
     }
 
-    /// Then replies with this structured output, which is not checked against a schema.
+    /// Adds a reply with this structured output, which is not validated against a schema.
     #[must_use]
     pub fn outputs(self, output: Value) -> Self {
         let text = output.to_string();
@@ -93,7 +93,7 @@ impl ScriptedModel {
         self.replies(reply)
     }
 
-    /// Then makes these calls at once.
+    /// Adds a reply with these concurrent calls.
     #[must_use]
     pub fn calls<N: Into<String>>(self, calls: impl IntoIterator<Item = (N, Value)>) -> Self {
         let mut parts = Vec::new();
@@ -110,19 +110,19 @@ impl ScriptedModel {
         self.replies(reply(parts, StopReason::ToolUse))
     }
 
-    /// Then gives this reply.
+    /// Adds this reply.
     #[must_use]
     pub fn replies(self, reply: Reply) -> Self {
         self.line(Line::Reply(Box::new(reply)))
     }
 
-    /// Then fails.
+    /// Adds a failure.
     #[must_use]
     pub fn fails(self, message: impl Into<String>) -> Self {
         self.line(Line::Fails(ProviderError::new(ErrorKind::Server, message)))
     }
 
-    /// Then begins to say this, and never ends.
+    /// Adds a reply that starts with this text and never ends.
     #[must_use]
     pub fn hangs(self, text: impl Into<String>) -> Self {
         self.line(Line::Hangs(text.into()))
@@ -133,7 +133,7 @@ impl ScriptedModel {
         self
     }
 
-    /// What it was asked so far.
+    /// The requests so far.
     pub fn requests(&self) -> Vec<Request> {
         self.script.lock().requests.clone()
     }

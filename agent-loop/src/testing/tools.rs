@@ -1,4 +1,4 @@
-//! Tools with scripted answers.
+//! Tools with scripted results.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::toolbox::{FailureKind, Invocation, Outcome, Toolbox};
 
 type Answer = Arc<dyn Fn(&Invocation) -> Outcome + Send + Sync>;
 
-/// Tools that give prepared answers, and remember what they were called with. A clone shares both.
+/// Tools that return prepared results, and record their calls. Clones share both.
 #[derive(Clone, Default)]
 pub struct ScriptedTools {
     shared: Arc<Mutex<Shared>>,
@@ -33,18 +33,18 @@ enum Script {
 }
 
 impl ScriptedTools {
-    /// No tools yet.
+    /// Creates an empty toolbox.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// With a tool that gives these answers, one after the other.
+    /// Adds a tool that returns these results, one after the other.
     #[must_use]
     pub fn with(self, tool: ToolInfo, answers: impl IntoIterator<Item = Outcome>) -> Self {
         self.add(tool, Script::Lines(answers.into_iter().collect()))
     }
 
-    /// With a tool that makes up its answers.
+    /// Adds a tool that computes its results.
     #[must_use]
     pub fn with_answer(
         self,
@@ -54,7 +54,7 @@ impl ScriptedTools {
         self.add(tool, Script::Answer(Arc::new(answer)))
     }
 
-    /// With a tool that never answers.
+    /// Adds a tool that never answers.
     #[must_use]
     pub fn with_hanging(self, tool: ToolInfo) -> Self {
         self.add(tool, Script::Hangs)
@@ -69,12 +69,12 @@ impl ScriptedTools {
         self
     }
 
-    /// Other tools from now on; the answers stay.
+    /// Replaces the tools; the results stay.
     pub fn replace(&self, tools: impl IntoIterator<Item = ToolInfo>) {
         self.shared.lock().tools = tools.into_iter().collect();
     }
 
-    /// The calls so far, in the order in which they began.
+    /// The calls so far, in the order they started.
     pub fn calls(&self) -> Vec<Invocation> {
         self.shared.lock().calls.clone()
     }

@@ -1,4 +1,4 @@
-//! The surroundings of a call.
+//! The context of a call.
 
 use std::fmt;
 use std::pin::pin;
@@ -32,7 +32,7 @@ pub struct CallProgress {
 }
 
 impl CallProgress {
-    /// A report.
+    /// Creates a report.
     pub fn new(progress: f64, total: Option<f64>, message: Option<String>) -> Self {
         Self {
             progress,
@@ -57,7 +57,7 @@ pub(crate) struct Delegated {
     pub(crate) taken: oneshot::Sender<()>,
 }
 
-/// The surroundings of a call: its time-outs, its caller, and where it reports to.
+/// The context of a call: its time-outs, its caller, and its reporting.
 #[derive(Clone)]
 pub struct CallContext {
     pub(crate) number: CallNumber,
@@ -73,7 +73,7 @@ pub struct CallContext {
 }
 
 impl CallContext {
-    /// A context without listeners, for calls outside of a run.
+    /// Creates a context without listeners, for calls outside of a run.
     pub fn detached(idle_timeout: Duration) -> Self {
         Self {
             number: CallNumber::default(),
@@ -98,7 +98,7 @@ impl CallContext {
         }
     }
 
-    /// Reports that the call waits in its server's queue, and why; `None` once it does not any more.
+    /// Reports the reason why the call waits in its server's queue; `None` once it no longer waits.
     pub fn queued(&self, queued: Option<&Queued>) {
         if let Some(queues) = &self.queues {
             queues.set(self.number, queued.cloned());

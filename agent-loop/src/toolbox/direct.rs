@@ -115,7 +115,7 @@ impl DirectTools {
         Self::list(Some(connector), connected).await
     }
 
-    /// The tools of servers that are connected already.
+    /// The tools of servers that are already connected.
     pub async fn of(clients: impl IntoIterator<Item = (ServerName, Client)>) -> Self {
         let connected = clients.into_iter();
         let connected = connected.map(|(name, client)| (name, None, Ok(client)));
@@ -158,7 +158,7 @@ impl DirectTools {
         }
     }
 
-    /// The servers that are not there, and why.
+    /// The servers that could not be connected, with the errors.
     pub fn failures(&self) -> &[(ServerName, Box<dyn Error + Send + Sync>)] {
         &self.failures
     }

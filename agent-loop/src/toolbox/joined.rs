@@ -12,7 +12,7 @@ use tool_policy::ToolInfo;
 use crate::toolbox::context::CallContext;
 use crate::toolbox::{FailureKind, Invocation, Outcome, Toolbox};
 
-/// Several toolboxes as one: servers' tools and functions of the program, for instance.
+/// Several toolboxes as one, for instance servers' tools and functions of the program.
 ///
 /// Of tools with the same name the first one counts. A toolbox that fails hides no other.
 #[derive(Default)]
@@ -30,7 +30,7 @@ struct Joined {
 }
 
 impl JoinedTools {
-    /// Nothing yet.
+    /// Creates an empty toolbox.
     pub fn new() -> Self {
         Self::default()
     }

@@ -63,7 +63,7 @@ pub struct LocalTools {
 }
 
 impl LocalTools {
-    /// An empty toolbox; `server` is the server name of its tools.
+    /// Creates an empty toolbox; `server` is the server name of its tools.
     pub fn new(server: impl Into<String>) -> Self {
         Self {
             server: server.into(),
@@ -111,7 +111,7 @@ impl LocalTools {
         })
     }
 
-    /// Marks the tool that was added last as read-only.
+    /// Marks the last added tool as read-only.
     #[must_use]
     pub fn read_only(mut self) -> Self {
         let mut tools = self.tools.to_vec();
@@ -197,7 +197,7 @@ impl From<CallToolResult> for Outcome {
     }
 }
 
-/// The error of a tool's function, as the model reads it. Anything that can be displayed becomes one.
+/// The error of a tool's function, as shown to the model. Anything with `Display` converts into it.
 #[derive(Debug)]
 pub struct ToolError(String);
 

@@ -17,7 +17,7 @@ use crate::session::trace;
 use crate::toolbox::context::{CallContext, CallProgress};
 use crate::toolbox::{FailureKind, Invocation, Outcome, Start, Toolbox};
 
-/// The tools of a manager's servers, as its catalogue has them.
+/// The tools of a manager's servers, from its catalogue.
 ///
 /// A call that its server makes a task of, or that needs an answer first, comes back as that: the
 /// run keeps it, and goes on with it later.
@@ -38,7 +38,7 @@ struct Snapshot {
 }
 
 impl ManagedTools {
-    /// The tools of this manager's servers.
+    /// Creates a toolbox for this manager's servers.
     pub fn new(manager: Manager) -> Self {
         Self {
             manager,
@@ -47,7 +47,7 @@ impl ManagedTools {
         }
     }
 
-    /// Sets what is done about results that look like an attack, from the next result on.
+    /// Sets the response to results that look like an attack, from the next result on.
     pub fn set_scan(&self, scan: ScanPolicy) {
         *self.scan.lock() = scan;
     }

@@ -1,4 +1,4 @@
-//! The builder of a manager: all settings are given up front.
+//! The builder of a manager, which takes all settings up front.
 
 use std::collections::BTreeMap;
 use std::fmt;

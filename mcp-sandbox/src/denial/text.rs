@@ -1,4 +1,4 @@
-//! How programs write that something was denied.
+//! The messages that programs write when an operation is denied.
 
 use super::Wanted;
 

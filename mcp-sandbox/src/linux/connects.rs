@@ -1,4 +1,4 @@
-//! A server's connections, where it may connect to its proxy alone.
+//! The connections of a server that may connect to its proxy alone.
 //!
 //! Landlock knows ports, not addresses: a server could connect to the proxy's port on any other
 //! machine. So the kernel asks this thread about each `connect`.

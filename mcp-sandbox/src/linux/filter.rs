@@ -1,4 +1,4 @@
-//! The lists of system calls as programs for the kernel.
+//! The lists of system calls as BPF programs for the kernel.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -1,4 +1,4 @@
-//! What this kernel can enforce, and the limits in its terms.
+//! The features that this kernel can enforce, and the limits in its terms.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

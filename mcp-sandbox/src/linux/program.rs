@@ -1,4 +1,4 @@
-//! The files that a program is made of: what its links lead to, and the interpreters it names.
+//! The files of a program: the targets of its links, and the interpreters it names.
 
 use std::fs::{self, File};
 use std::io::Read;

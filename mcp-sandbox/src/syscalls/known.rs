@@ -1,4 +1,4 @@
-//! The calls that ordinary programs make.
+//! The system calls of ordinary programs.
 
 use super::{Call, calls};
 

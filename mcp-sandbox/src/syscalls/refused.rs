@@ -1,4 +1,4 @@
-//! The calls that reach beyond the server: refused always, by their arguments, or by the profile.
+//! System calls that reach beyond the server: always refused, or depending on their arguments or the profile.
 
 use super::Condition::{Is, IsNot, IsSet, Masked};
 use super::{Call, Condition, Refusal, calls};

@@ -1,4 +1,4 @@
-//! Tools, resources, prompts and skills that ask nothing.
+//! Tools, resources, prompts and skills that do not ask the client.
 
 use std::error::Error;
 use std::time::Duration;

@@ -1,6 +1,6 @@
-//! The server that the official conformance suites judge: `--port N [--era legacy|modern|both]`.
+//! The server under test of the official conformance suites: `--port N [--era legacy|modern|both]`.
 //!
-//! The names, and the texts where they matter, are those that the suites expect.
+//! The names, and the texts where they matter, are those the suites expect.
 
 #![allow(
     clippy::indexing_slicing,

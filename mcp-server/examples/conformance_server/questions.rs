@@ -87,7 +87,7 @@ async fn ask_three(cx: &Context) -> Asked {
     ))
 }
 
-/// Asks only what this client can answer.
+/// Asks only the questions this client supports.
 async fn ask_what_is_declared(cx: &Context) -> Asked {
     let can = cx.client_capabilities();
     let (forms, models) = (can.elicitation.is_some(), can.sampling.is_some());

@@ -187,9 +187,9 @@ fn binding(exchange: &Exchange) -> Result<Binding, Error> {
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Tasks {
     Never,
-    /// If the client asks for it (2025-11-25).
+    /// If the client requests it (2025-11-25).
     Experimental,
-    /// If the handler wants to (modern).
+    /// If the handler decides so (modern).
     Extension,
 }
 

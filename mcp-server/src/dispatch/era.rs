@@ -1,5 +1,4 @@
-//! Which era a request belongs to, and what each era demands of it. Nothing else in this crate
-//! tells eras apart by itself.
+//! The era of a request, and each era's rules for requests. No other module of this crate distinguishes eras.
 
 use mcp_jsonrpc::model::{
     ClientCapabilities, InitializeParams, Meta, ServerCapabilities, TaskRequests, TaskToolRequests,
@@ -10,7 +9,7 @@ use serde::Deserialize;
 
 use crate::handler::context::ClientFacts;
 
-/// Which eras of the protocol a server speaks.
+/// The eras of the protocol a server supports.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Eras {

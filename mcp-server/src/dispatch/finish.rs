@@ -1,4 +1,4 @@
-//! The last touches to a result: what the client's revision wants in it, and what it does not know.
+//! The final form of a result: adds what the client's revision requires, and removes what it does not know.
 
 use bytes::Bytes;
 use mcp_jsonrpc::model::experimental_task as experimental;

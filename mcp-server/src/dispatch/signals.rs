@@ -1,4 +1,4 @@
-//! What a running handler tells whoever drives it.
+//! Signals from a running handler to its driver.
 
 use std::task::{Context, Waker};
 
@@ -20,7 +20,7 @@ struct State {
 pub(crate) enum Signal {
     /// The handler waits for these answers.
     Asked(InputRequests),
-    /// The handler goes on as a task.
+    /// The handler continues as a task.
     Detach,
 }
 

@@ -11,7 +11,7 @@ use mcp_jsonrpc::model::{
 };
 use mcp_jsonrpc::{Body, ErrorObject, RawRef, Revision};
 
-/// A question that a handler can put to the client: see [`Context::ask`](crate::Context::ask).
+/// A question that a handler can ask the client: see [`Context::ask`](crate::Context::ask).
 ///
 /// Implemented by [`ElicitFormParams`] (a form for the user), [`ElicitUrlParams`] (a URL for the
 /// user), [`CreateMessageParams`] (the client's model) and [`Roots`].
@@ -26,7 +26,7 @@ pub trait Question: sealed::Sealed + Send + Sync {
 pub struct Roots;
 
 impl Roots {
-    /// The question.
+    /// Creates the question.
     pub fn new() -> Self {
         Self
     }
@@ -170,11 +170,11 @@ impl sealed::Sealed for Roots {
     }
 }
 
-/// Why a question was not answered.
+/// The reason why a question was not answered.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum AskError {
-    /// The client does not declare that it can answer such questions.
+    /// The client does not declare support for such questions.
     Unsupported {
         /// What it would have to declare.
         required: Box<ClientCapabilities>,
@@ -186,14 +186,14 @@ pub enum AskError {
     },
     /// The client answered with an error.
     Rejected(ErrorObject),
-    /// The answer is not what was asked for.
+    /// The answer is invalid.
     Invalid {
         /// Why.
         reason: String,
     },
-    /// No answer came in time.
+    /// No answer arrived in time.
     TimedOut,
-    /// The client is gone.
+    /// The client has disconnected.
     Disconnected,
 }
 

@@ -1,4 +1,4 @@
-//! On whose behalf a request is made.
+//! The authenticated caller of a request.
 
 use std::fmt;
 
@@ -10,16 +10,16 @@ use serde_json::{Map, Value};
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Caller {
-    /// Identifies the caller among all that this server knows.
+    /// The id of the caller, unique among all callers of this server.
     pub id: String,
     /// Scopes granted to it.
     pub scopes: Vec<String>,
-    /// What else is known of it: the claims of its token.
+    /// Further data about it: the claims of its token.
     pub claims: Map<String, Value>,
 }
 
 impl Caller {
-    /// A caller without scopes and claims.
+    /// Creates a caller without scopes and claims.
     pub fn new(id: impl Into<String>) -> Self {
         Self {
             id: id.into(),

@@ -1,4 +1,4 @@
-//! What a handler knows of its request, and what it can do while it runs.
+//! The context of a handler: its request, and its means of communication while it runs.
 
 use std::any::Any;
 use std::fmt;
@@ -65,9 +65,9 @@ pub(crate) struct ClientFacts {
 /// From which level on log messages are sent.
 #[derive(Clone)]
 pub(crate) enum LevelGate {
-    /// By this request's own wish; `None` for none at all.
+    /// Set by this request; `None` means no messages.
     Request(Option<LoggingLevel>),
-    /// By the session's: an index into [`LEVELS`].
+    /// Set by the session: an index into [`LEVELS`].
     Session(Arc<AtomicU8>),
 }
 
@@ -100,9 +100,9 @@ pub(crate) const LEVELS: [LoggingLevel; 8] = [
 /// How a question reaches the client.
 #[derive(Clone)]
 pub(crate) enum Asking {
-    /// As a request of its own (legacy).
+    /// As a server request (legacy).
     Requests(SharedPeer),
-    /// As an `input_required` result; the call is made again (modern).
+    /// As an `input_required` result; the client repeats the call (modern).
     Rounds(Arc<Mutex<Rounds>>),
     /// As the input of a task.
     Task(Arc<TaskCell>),
@@ -225,7 +225,7 @@ impl Context {
         self.0.held.lock().insert(key.to_owned(), value);
     }
 
-    /// The value that this call holds under `key`, unless it was lost.
+    /// The value this call holds under `key`, unless it was lost.
     pub fn held<T: Any + Send + Sync>(&self, key: &str) -> Option<Arc<T>> {
         let held = self.0.held.lock().get(key).cloned()?;
         held.downcast().ok()
@@ -251,7 +251,7 @@ impl Context {
         matches!(*self.0.asking.lock(), Asking::Task(_))
     }
 
-    /// Reports progress, if the client asked for it. `progress` has to rise from call to call.
+    /// Reports progress, if the client requested it. `progress` must increase from call to call.
     pub fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
         let Some(token) = &self.0.progress else {
             return;
@@ -264,7 +264,7 @@ impl Context {
         self.notify("notifications/progress", &params);
     }
 
-    /// Sends a log message, if the client wants messages of this level.
+    /// Sends a log message, if the client requested messages of this level.
     pub fn log(&self, level: LoggingLevel, data: impl Serialize) {
         if !self.0.level.lets_through(level) {
             return;
@@ -274,14 +274,14 @@ impl Context {
         }
     }
 
-    /// As [`log`](Self::log), with a whole message.
+    /// Like [`log`](Self::log), with a complete message.
     pub fn log_message(&self, message: &LogMessageParams) {
         if self.0.level.lets_through(message.level) {
             self.notify("notifications/message", message);
         }
     }
 
-    /// The lowest level of log messages that the client wants; `None` if it wants none.
+    /// The minimum level of log messages the client requested; `None` if it requested none.
     pub fn log_level(&self) -> Option<LoggingLevel> {
         self.0.level.get()
     }
@@ -338,12 +338,12 @@ impl Context {
         Notifier::new(&self.0.shared)
     }
 
-    /// Who the client says it is: for display, not for trust.
+    /// The client's info: for display, not for trust.
     pub fn client_info(&self) -> Option<&Implementation> {
         self.0.client.info.as_ref()
     }
 
-    /// What the client can do.
+    /// The client's capabilities.
     pub fn client_capabilities(&self) -> &ClientCapabilities {
         &self.0.client.capabilities
     }

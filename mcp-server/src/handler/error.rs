@@ -1,4 +1,4 @@
-//! The error a handler returns, spelled in the way of the client's era.
+//! The error a handler returns, encoded according to the client's era.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -8,7 +8,7 @@ use mcp_jsonrpc::{ErrorCode, ErrorObject, Revision};
 
 use crate::handler::ask::AskError;
 
-/// Why a request failed.
+/// The reason why a request failed.
 ///
 /// Any [`std::error::Error`] converts into one, so that `?` works in handlers. A tool that fails
 /// with such an error returns a result with `isError` set, which the model can read; every other
@@ -37,12 +37,12 @@ impl Error {
         Self(Box::new(Repr::Failed(message.into())))
     }
 
-    /// The parameters are not valid.
+    /// The parameters are invalid.
     pub fn invalid_params(message: impl Into<String>) -> Self {
         Self::code(ErrorCode::INVALID_PARAMS, message)
     }
 
-    /// The request is not valid in this state.
+    /// The request is invalid in this state.
     pub fn invalid_request(message: impl Into<String>) -> Self {
         Self::code(ErrorCode::INVALID_REQUEST, message)
     }
@@ -75,7 +75,7 @@ impl Error {
         Self(Box::new(Repr::ResourceNotFound(uri.into())))
     }
 
-    /// The client does not declare what the request needs.
+    /// The client does not declare a capability the request requires.
     pub fn missing_capability(required: ClientCapabilities) -> Self {
         Self(Box::new(Repr::MissingCapability(Box::new(required))))
     }

@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use crate::handler::caller::Caller;
 use crate::http::reply::{self, HttpReply};
 
-/// Decides who makes a request.
+/// Determines the caller of a request.
 #[async_trait]
 pub trait Authenticator: Send + Sync + 'static {
     /// The caller of a request with these headers.
@@ -25,7 +25,7 @@ pub trait Authenticator: Send + Sync + 'static {
     }
 }
 
-/// Why a request is denied: the status and the challenge that tells the client what to do.
+/// The rejection of a request: its status, and its challenge for the client.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Denied {
     status: StatusCode,
@@ -41,7 +41,7 @@ impl Denied {
         }
     }
 
-    /// The credentials are valid, but not for this (403).
+    /// The credentials are valid, but not sufficient (403).
     pub fn forbidden(challenge: impl Into<String>) -> Self {
         Self {
             status: StatusCode::FORBIDDEN,
@@ -49,7 +49,7 @@ impl Denied {
         }
     }
 
-    /// It could not be decided (503).
+    /// The credentials could not be checked (503).
     pub fn unavailable() -> Self {
         Self {
             status: StatusCode::SERVICE_UNAVAILABLE,

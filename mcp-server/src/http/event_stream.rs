@@ -52,7 +52,7 @@ struct Event {
 
 /// How a reply begins.
 pub(crate) enum Begin {
-    /// With its end: the response is all there is.
+    /// With its end: the response is its only message.
     Response(Bytes),
     /// With other messages, or without any.
     Stream,

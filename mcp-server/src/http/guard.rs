@@ -1,4 +1,4 @@
-//! Which hosts and origins may be spoken to: the defence against DNS rebinding.
+//! The allowed hosts and origins: the defence against DNS rebinding.
 
 use http::{HeaderMap, Uri, header};
 

@@ -1,4 +1,4 @@
-//! Whether the headers of a modern request say what its body says.
+//! Checks that the headers of a modern request match its body.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

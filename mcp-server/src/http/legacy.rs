@@ -1,4 +1,4 @@
-//! Messages of the legacy era: a session each, replies that outlive their connection.
+//! Messages of the legacy era: each belongs to a session, and replies outlive their connection.
 
 use std::sync::Arc;
 

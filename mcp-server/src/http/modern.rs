@@ -1,4 +1,4 @@
-//! Requests of the modern era: each stands for itself, and closing the connection cancels it.
+//! Requests of the modern era: each is self-contained, and closing the connection cancels it.
 
 use std::sync::Arc;
 use std::task::Poll;

@@ -1,4 +1,4 @@
-//! Replies, and what a request's headers say about them.
+//! Replies, and their form according to a request's headers.
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};

@@ -1,4 +1,4 @@
-//! A listener for the endpoint, for programs that need nothing else of HTTP.
+//! A listener for the endpoint, for programs without an HTTP server of their own.
 
 use std::io;
 use std::sync::Arc;

@@ -73,7 +73,7 @@ impl Subject<'_> {
 }
 
 impl HttpService {
-    /// Serves `service`.
+    /// Creates the endpoint for `service`.
     pub fn new(service: &Service) -> Self {
         let room = service.0.limits.requests().min(Semaphore::MAX_PERMITS);
         Self {
@@ -89,21 +89,21 @@ impl HttpService {
         }
     }
 
-    /// Lets requests for this host through, and those of its pages. Without a port.
+    /// Allows requests to this host, and from its pages. Without a port.
     #[must_use]
     pub fn allow_host(mut self, host: &str) -> Self {
         Arc::make_mut(&mut self.inner).guard.allow_host(host);
         self
     }
 
-    /// Lets requests for any host through: for servers behind a proxy that checks the host.
+    /// Allows requests to any host: for servers behind a proxy that checks the host.
     #[must_use]
     pub fn allow_any_host(mut self) -> Self {
         Arc::make_mut(&mut self.inner).guard.allow_any_host();
         self
     }
 
-    /// Lets requests of pages of this origin through, as `https://app.example`.
+    /// Allows requests from pages of this origin, such as `https://app.example`.
     #[must_use]
     pub fn allow_origin(mut self, origin: &str) -> Self {
         Arc::make_mut(&mut self.inner).guard.allow_origin(origin);

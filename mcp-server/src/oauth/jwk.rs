@@ -1,4 +1,4 @@
-//! Public keys, as an issuer publishes them (RFC 7517), and signatures by them.
+//! Public keys in the format issuers publish (RFC 7517), and their signatures.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -1,4 +1,4 @@
-//! Tokens: their signature first, then what they claim (RFC 7519). No clock, no IO.
+//! Verification of tokens: first the signature, then the claims (RFC 7519). No clock, no IO.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -1,4 +1,4 @@
-//! The issuer's keys: where they come from, and how long they are kept.
+//! The issuer's keys: their source, and how long they are cached.
 
 use std::error::Error;
 use std::fmt;
@@ -24,7 +24,7 @@ const MAX_SET_BYTES: usize = 256 << 10;
 
 type BoxError = Box<dyn Error + Send + Sync>;
 
-/// Where an issuer's keys come from.
+/// The source of an issuer's keys.
 #[async_trait]
 pub trait KeySource: Send + Sync + 'static {
     /// The JSON Web Key Set.
@@ -51,7 +51,7 @@ pub struct JwksUrl {
 }
 
 impl JwksUrl {
-    /// The set at this `https` URL, or at an `http` URL of this machine.
+    /// Creates the source for this `https` URL, or an `http` URL of this machine.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Byte streams, one message a line: standard input and output, sockets, pipes.
+//! Byte streams with one message per line: standard input and output, sockets, pipes.
 
 use async_trait::async_trait;
 use mcp_transport::{Line, LineFramer};

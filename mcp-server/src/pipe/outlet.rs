@@ -1,4 +1,4 @@
-//! Where messages beside the response go: the stream of one request, or the connection's queue.
+//! The destination of messages other than the response: the stream of one request, or the connection's queue.
 
 /// Takes messages for a client. Never blocks.
 pub(crate) trait Outlet: Send + Sync {

@@ -1,4 +1,4 @@
-//! Pages of a list that is at hand as a whole.
+//! Pages of a list that is in memory as a whole.
 
 use crate::handler::error::Error;
 

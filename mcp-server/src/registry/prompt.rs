@@ -12,7 +12,7 @@ use crate::registry::tool::BoxFuture;
 /// The arguments of a prompt, by name.
 pub type PromptArguments = OrderedMap<String>;
 
-/// What a prompt's closure may return.
+/// The return values of a prompt's closure.
 pub trait IntoPromptResult {
     /// The prompt, filled in.
     ///

@@ -11,10 +11,10 @@ use crate::handler::context::Context;
 use crate::handler::error::Error;
 use crate::registry::tool::BoxFuture;
 
-/// The values of a template's variables, by name, as they stand in the URI.
+/// The values of a template's variables, by name, in the encoding of the URI.
 pub type UriVariables = OrderedMap<String>;
 
-/// What a resource's closure may return.
+/// The return values of a resource's closure.
 pub trait IntoResourceResult {
     /// The contents of the resource `uri`.
     ///

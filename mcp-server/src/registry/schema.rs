@@ -1,4 +1,4 @@
-//! Checks against JSON Schemas.
+//! Validation against JSON Schemas.
 
 #[cfg(feature = "validate")]
 use std::sync::OnceLock;

@@ -1,4 +1,4 @@
-//! Tools: closures, and the checks around them.
+//! Tools: closures, and the validation around them.
 
 use std::pin::Pin;
 use std::sync::Arc;

@@ -1,11 +1,11 @@
-//! Bounds on everything a client can make the server hold.
+//! Limits on everything a client can make the server hold.
 
 use std::time::Duration;
 
 /// Declares each limit once: its default, how it is read and how it is set.
 macro_rules! limits {
     ($($(#[$meta:meta])* $name:ident / $with:ident: $Type:ty = $default:expr;)*) => {
-        /// Bounds of a server.
+        /// The limits of a server.
         ///
         /// ```
         /// let limits = mcp_server::Limits::default().with_sessions(100);

@@ -1,4 +1,4 @@
-//! Times as the protocol writes them.
+//! Timestamps in the protocol's format.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -1,4 +1,4 @@
-//! Requests to a client of the legacy era, and their answers.
+//! Requests to a client of the legacy era, and its responses.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! `tasks/*`, as the extension has them and as 2025-11-25 has them.
+//! `tasks/*`, in the forms of the extension and of 2025-11-25.
 
 use std::sync::Arc;
 

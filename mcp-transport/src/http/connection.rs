@@ -313,8 +313,8 @@ impl Connection {
         read.then_some(None).ok_or(TransportError::Closed)
     }
 
-    /// Opens the GET stream for unsolicited messages. Returns once the server has answered whether
-    /// it offers one, or after `listen_timeout`.
+    /// Opens the GET stream for unsolicited messages. Returns once the server has accepted or rejected it, or after
+    /// `listen_timeout`.
     async fn start_listening(
         self: &Arc<Self>,
         revision: Option<Revision>,

@@ -56,7 +56,7 @@ impl EventStream {
         }
     }
 
-    /// The next frame; `None` at the end. An event that the end cuts short is dropped.
+    /// The next frame; `None` at the end. An event truncated by the end is dropped.
     pub(crate) async fn next(&mut self) -> Result<Option<SseFrame>, TransportError> {
         self.pending = 0;
         if let Some(reservation) = &mut self.reservation {
@@ -78,7 +78,7 @@ impl EventStream {
         }
     }
 
-    /// Sets new time limits for the rest of the stream.
+    /// Sets new time limits for the remainder of the stream.
     pub(crate) fn set_pace(&mut self, pace: Pace) {
         self.body.set_pace(pace);
     }
@@ -88,7 +88,7 @@ impl EventStream {
         &self.parser
     }
 
-    /// The error of a stream with an event over the limit.
+    /// The error for a stream with an event over the limit.
     pub(crate) fn too_large(&self) -> TransportError {
         TransportError::TooLarge {
             what: "an event of the reply",

@@ -1,4 +1,4 @@
-//! A reply in the form that the vendors' SDKs are made to print, so that both can be compared.
+//! A reply in the form that we make the vendors' SDKs print, so that both can be compared.
 
 use mcp_jsonrpc::RawObject;
 use provider_adapters::{AssistantPart, ProviderError, Reply, StopReason, ToolCall, Wire};
@@ -24,7 +24,7 @@ struct Call<'a> {
     id: &'a str,
     name: &'a str,
     arguments_text: &'a str,
-    /// As they came: long numbers keep their digits.
+    /// Unchanged: long numbers keep their digits.
     arguments: Option<&'a RawObject>,
     generated: bool,
 }
@@ -91,7 +91,7 @@ fn tool_call(call: &ToolCall) -> Call<'_> {
     }
 }
 
-/// Signatures and encrypted reasoning that the provider wants back.
+/// Signatures and encrypted reasoning that the provider requires back.
 fn opaque(reply: &Reply) -> Vec<Value> {
     let items = reply.native.iter().flat_map(|native| &native.items);
     items

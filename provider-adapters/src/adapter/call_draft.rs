@@ -1,4 +1,4 @@
-//! A tool call while it arrives.
+//! A tool call during its arrival.
 
 use crate::adapter::text_piece::{Joiner, TextPiece};
 use crate::conversation::arguments::Arguments;

@@ -1,4 +1,4 @@
-//! What tools answer, in pieces every wire knows.
+//! The content of tool results, in pieces that every wire supports.
 
 use std::borrow::Cow;
 
@@ -39,7 +39,7 @@ pub(crate) enum SourceRef<'a> {
     Data(&'a str),
     Url(&'a str),
     FileId(&'a str),
-    /// Nowhere a provider could find them.
+    /// Nowhere a provider could find it.
     Absent,
 }
 

@@ -1,4 +1,4 @@
-//! From bytes to events and a reply: what all wires share.
+//! Decoding bytes to events and a reply: the parts that all wires share.
 
 use std::fmt;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub trait Decoder: fmt::Debug + Send {
     fn finish(self: Box<Self>, events: &mut Vec<ReplyEvent>) -> Reply;
 }
 
-/// What a decoder must know of the request whose reply it reads.
+/// The properties of a request that the decoder of its reply requires.
 #[derive(Clone, Debug, Default)]
 pub struct Expected {
     pub(crate) tools: Arc<ToolSet>,
@@ -41,7 +41,7 @@ pub struct Expected {
 }
 
 impl Expected {
-    /// A reply to a request with these tools.
+    /// Creates the properties of a request with these tools.
     pub fn new(tools: Arc<ToolSet>) -> Self {
         Self {
             tools,
@@ -70,14 +70,14 @@ impl Expected {
         self
     }
 
-    /// With these bounds.
+    /// Sets the limits.
     #[must_use]
     pub fn with_limits(mut self, limits: RequestLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// With this number to make ids of, for calls that come without one.
+    /// Sets the seed for the ids of calls that arrive without one.
     #[must_use]
     pub fn with_seed(mut self, seed: u64) -> Self {
         self.seed = seed;
@@ -120,16 +120,16 @@ pub struct WireDecoder<F> {
 
 #[derive(Debug)]
 enum Framing {
-    /// Nothing but blanks so far.
+    /// Only white space so far.
     Unknown,
     Sse(SseParser),
     EventStream(EventStreamParser),
-    /// Not a stream, whatever was asked for.
+    /// Not a stream, even if one was requested.
     Whole(Vec<u8>),
 }
 
 impl<F: Frames> WireDecoder<F> {
-    /// A decoder of one reply.
+    /// Creates a decoder for one reply.
     pub fn new(frames: F, expected: Expected) -> Self {
         Self {
             framing: Framing::Unknown,

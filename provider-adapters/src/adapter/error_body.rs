@@ -1,4 +1,4 @@
-//! Reads what a provider, or something between it and us, says when it fails.
+//! Parses error messages of a provider, or of an intermediary.
 
 use std::time::Duration;
 

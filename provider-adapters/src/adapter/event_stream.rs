@@ -30,7 +30,7 @@ pub(crate) struct Message {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum BadFrame {
     TooLarge,
-    /// What is wrong with it.
+    /// The error.
     Malformed(&'static str),
 }
 

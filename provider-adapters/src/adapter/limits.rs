@@ -1,4 +1,4 @@
-//! Bounds on requests and replies.
+//! Limits on requests and replies.
 
 /// Bounds on a request's media and on its reply, so that a broken or hostile server cannot exhaust
 /// memory.
@@ -15,21 +15,21 @@ pub struct RequestLimits {
 }
 
 impl RequestLimits {
-    /// Maximum bytes of one server-sent event. Default 32 MiB: room for an image.
+    /// Sets the maximum size of one server-sent event, in bytes. Default: 32 MiB, enough for an image.
     #[must_use]
     pub fn with_event_bytes(mut self, bytes: usize) -> Self {
         self.event_bytes = bytes;
         self
     }
 
-    /// Maximum bytes of a whole reply. Default 256 MiB.
+    /// Sets the maximum size of a whole reply, in bytes. Default: 256 MiB.
     #[must_use]
     pub fn with_reply_bytes(mut self, bytes: usize) -> Self {
         self.reply_bytes = bytes;
         self
     }
 
-    /// Maximum tool calls of one reply. Default 128.
+    /// Sets the maximum number of tool calls in one reply. Default: 128.
     #[must_use]
     pub fn with_calls(mut self, calls: usize) -> Self {
         self.calls = calls;

@@ -1,4 +1,4 @@
-//! A provider's own items on their way back to it.
+//! Sends a provider's own items back to it.
 
 use mcp_jsonrpc::{RawJson, RawMap};
 

@@ -1,4 +1,4 @@
-//! Builds a reply from what a wire's decoder finds, and emits events on the way.
+//! Builds a reply from a wire decoder's output, and emits events on the way.
 
 mod output;
 
@@ -17,7 +17,7 @@ use crate::reply::stop::{Stop, StopReason};
 use crate::reply::usage::Usage;
 use crate::reply::{Note, Reply};
 
-/// A part's place in a [`ReplyBuilder`].
+/// The index of a part in a [`ReplyBuilder`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct PartIndex(usize);
 
@@ -135,7 +135,7 @@ impl ReplyBuilder {
         self.say(Voice::Reasoning, &text.into());
     }
 
-    /// Appends to the reason why the model declines.
+    /// Appends to the model's reason for declining.
     pub fn push_refusal(&mut self, text: &str) {
         self.say(Voice::Refusal, &text.into());
     }
@@ -145,7 +145,7 @@ impl ReplyBuilder {
         self.argue(call, &text.into());
     }
 
-    /// Appends an image, a sound or a file that the model made.
+    /// Appends an image, audio or a file that the model generated.
     pub fn push_media(&mut self, media: Media) {
         self.events.push(ReplyEvent::Media(media.clone()));
         let kind = media.mime_type.as_deref().unwrap_or_default();
@@ -250,7 +250,7 @@ impl ReplyBuilder {
         self.usage = usage;
     }
 
-    /// Sets why the model stopped, in our word and the provider's. A reply without is truncated.
+    /// Sets the reason why the model stopped, as ours and as the provider's. A reply without one is truncated.
     pub fn stop(&mut self, reason: StopReason, raw: &str) {
         self.stop = Some(Stop::new(reason, raw));
     }

@@ -1,4 +1,4 @@
-//! Text out of JSON strings, whole even when a server cuts a character in two.
+//! Text from JSON strings, whole even if a server splits a character.
 //!
 //! Servers that escape everything beyond ASCII may cut between the two halves of a surrogate pair:
 //! `"\ud83d"` in one event, `"\ude00"` in the next. Neither half is a character, so a plain string

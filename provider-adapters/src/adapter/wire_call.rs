@@ -1,4 +1,4 @@
-//! Calls of the past, as a provider wants to see them.
+//! Past calls, in the form a provider expects.
 
 use std::borrow::Cow;
 

@@ -1,10 +1,10 @@
-//! Call ids as each provider accepts them.
+//! Call ids in the form each provider accepts.
 
 use std::collections::BTreeSet;
 
 use crate::conversation::call_id::{CallId, hash, short_hash};
 
-/// Which call ids a provider accepts.
+/// The call ids that a provider accepts.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct IdRule {
     exact: Option<usize>,
@@ -32,7 +32,7 @@ impl IdRule {
         }
     }
 
-    /// Anything.
+    /// Any id.
     pub const fn any() -> Self {
         Self {
             exact: None,

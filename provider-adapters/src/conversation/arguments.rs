@@ -3,7 +3,7 @@
 use mcp_jsonrpc::{RawJson, RawObject};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// What a tool is called with.
+/// The arguments of a tool call.
 ///
 /// The text stays as the model wrote it, so that long integers, key order and escapes survive.
 /// Text that was cut, or that is no JSON object, stays text: there is no way to take it for
@@ -58,7 +58,7 @@ impl Arguments {
         self.object.as_ref()
     }
 
-    /// What the model wrote.
+    /// The model's own text.
     pub fn text(&self) -> &str {
         match (&self.text, &self.object) {
             (Some(text), _) => text,

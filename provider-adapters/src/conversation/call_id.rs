@@ -1,4 +1,4 @@
-//! Names of tool calls.
+//! Ids of tool calls.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub struct CallId(Arc<str>);
 
 impl CallId {
-    /// The name as text.
+    /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,4 +1,4 @@
-//! Histories that arrive broken, and their repair.
+//! Invalid histories, and their repair.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use crate::conversation::turn::{AssistantTurn, SystemTurn, Turn, UserTurn};
 /// The text of a result that is missing.
 const NO_RESULT: &str = "The tool call was interrupted: its result is lost.";
 
-/// A history of unknown origin: turns and tool results in whatever order they were found.
+/// A history of unknown origin: turns and tool results in any order.
 ///
 /// ```
 /// use provider_adapters::{Arguments, AssistantPart, History, Repair, ToolCall, UserTurn};
@@ -40,22 +40,22 @@ enum Entry {
     Result(ToolResult),
 }
 
-/// Something that was wrong with a history, and what was done about it.
+/// A problem of a history, and its repair.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "repair")]
 #[non_exhaustive]
 pub enum Repair {
-    /// A call had no result: it got a placeholder.
+    /// A call had no result: a placeholder was added.
     ResultInvented {
         /// The call.
         id: CallId,
     },
-    /// A result had no call, or came before it: it was left out.
+    /// A result had no call, or preceded it: it was dropped.
     ResultWithoutCall {
         /// The result.
         id: CallId,
     },
-    /// A call had another result already: this one was left out.
+    /// A call already had a result: this one was dropped.
     ResultTwice {
         /// The call.
         id: CallId,
@@ -65,24 +65,24 @@ pub enum Repair {
         /// The call.
         id: CallId,
     },
-    /// Two calls of a turn had the same name: the later one got another.
+    /// Two calls of a turn had the same id: the later one got another.
     CallRenamed {
         /// The name they shared.
         id: CallId,
         /// The later one's new name.
         new: CallId,
     },
-    /// A turn had nothing in it: it was left out.
+    /// A turn was empty: it was dropped.
     TurnEmpty,
 }
 
 impl History {
-    /// An empty history.
+    /// Creates an empty history.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// With instructions for the model.
+    /// Sets the instructions for the model.
     #[must_use]
     pub fn with_system(mut self, text: impl Into<String>) -> Self {
         self.system = Some(text.into());
@@ -99,7 +99,7 @@ impl History {
         self.entries.push(Entry::Plain(turn.into()));
     }
 
-    /// Appends a model's reply; results follow by [`result`](Self::result).
+    /// Appends a model's reply; add the results with [`result`](Self::result).
     pub fn assistant(&mut self, parts: Vec<AssistantPart>, native: Option<Native>) {
         self.entries.push(Entry::Assistant(parts, native));
     }
@@ -109,7 +109,7 @@ impl History {
         self.entries.push(Entry::Result(result));
     }
 
-    /// Converts it to a conversation, and reports what was repaired.
+    /// Converts it to a conversation, and reports the repairs.
     pub fn repair(self) -> (Conversation, Vec<Repair>) {
         let mut repairs = Vec::new();
         let mut drafts: Vec<Draft> = Vec::new();

@@ -1,8 +1,8 @@
-//! Images, sound and files.
+//! Images, audio and files.
 
 use serde::{Deserialize, Serialize};
 
-/// An image, a sound or a file.
+/// An image, audio or a file.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Media {
@@ -12,19 +12,19 @@ pub struct Media {
     /// A file's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Where its bytes are.
+    /// The source of its bytes.
     #[serde(flatten)]
     pub source: MediaSource,
 }
 
-/// Where the bytes of an image, a sound or a file are.
+/// The source of the bytes of an image, audio or a file.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum MediaSource {
-    /// Here, in base64.
+    /// Inline, in base64.
     Data(String),
-    /// On the web; the provider fetches them.
+    /// At a URL; the provider fetches them.
     Url(String),
     /// At the provider, under this id.
     FileId(String),
@@ -34,7 +34,7 @@ pub enum MediaSource {
 }
 
 impl Media {
-    /// Bytes in base64.
+    /// Creates media with bytes in base64.
     pub fn data(mime_type: impl Into<String>, base64: impl Into<String>) -> Self {
         Self {
             mime_type: Some(mime_type.into()),
@@ -43,7 +43,7 @@ impl Media {
         }
     }
 
-    /// Bytes on the web.
+    /// Creates media at a URL.
     pub fn url(url: impl Into<String>) -> Self {
         Self {
             mime_type: None,
@@ -52,7 +52,7 @@ impl Media {
         }
     }
 
-    /// Bytes the provider already has.
+    /// Creates media that the provider already has.
     pub fn file_id(id: impl Into<String>) -> Self {
         Self {
             mime_type: None,
@@ -61,7 +61,7 @@ impl Media {
         }
     }
 
-    /// Bytes that are put in place later, just before they are sent.
+    /// Creates media whose bytes are inserted later, just before they are sent.
     pub fn stored(id: impl Into<String>) -> Self {
         Self {
             mime_type: None,
@@ -70,14 +70,14 @@ impl Media {
         }
     }
 
-    /// With the media type, where the source does not tell it.
+    /// Sets the media type, where the source does not include it.
     #[must_use]
     pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
         self
     }
 
-    /// With a file name.
+    /// Sets the file name.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());

@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::wire::Wire;
 
-/// A turn as its provider wrote it, including signatures and encrypted reasoning.
+/// A turn in its provider's own form, including signatures and encrypted reasoning.
 ///
 /// The same provider gets it back in place and unchanged; no other provider ever sees it.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Native {
-    /// The wire it came over.
+    /// Its wire.
     pub wire: Wire,
     /// The dialect's name, if several servers share the wire.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -21,7 +21,7 @@ pub struct Native {
 }
 
 impl Native {
-    /// A turn of these items, over a wire.
+    /// Creates a turn of these items, for a wire.
     pub fn new(wire: Wire, items: Vec<RawJson>) -> Self {
         Self {
             wire,

@@ -1,4 +1,4 @@
-//! What turns are made of.
+//! The parts of turns.
 
 use mcp_jsonrpc::RawJson;
 use serde::de::Error;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::conversation::media::Media;
 use crate::conversation::tool_call::ToolCall;
 
-/// A piece of what the user says.
+/// A part of a user's message.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "type")]
 #[non_exhaustive]
@@ -19,20 +19,20 @@ pub enum UserPart {
     },
     /// An image.
     Image(Media),
-    /// Sound.
+    /// Audio.
     Audio(Media),
     /// A file, such as a PDF.
     File(Media),
 }
 
 impl UserPart {
-    /// A piece of text.
+    /// Creates a part of text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into() }
     }
 }
 
-/// A piece of what the model says.
+/// A part of a model's reply.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "type")]
 #[non_exhaustive]
@@ -42,33 +42,33 @@ pub enum AssistantPart {
         /// The text itself.
         text: String,
     },
-    /// What the model thought, as far as it shows it.
+    /// The model's reasoning, as far as it is shown.
     Reasoning {
         /// The text itself.
         text: String,
     },
-    /// Why the model declines.
+    /// The model's reason for declining.
     Refusal {
         /// The text itself.
         text: String,
     },
     /// A tool call.
     ToolCall(ToolCall),
-    /// An image the model made.
+    /// An image the model generated.
     Image(Media),
-    /// Sound the model made.
+    /// Audio the model generated.
     Audio(Media),
-    /// A file the model made.
+    /// A file the model generated.
     File(Media),
 }
 
 impl AssistantPart {
-    /// A piece of text.
+    /// Creates a part of text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into() }
     }
 
-    /// A piece of reasoning.
+    /// Creates a part of reasoning.
     pub fn reasoning(text: impl Into<String>) -> Self {
         Self::Reasoning { text: text.into() }
     }

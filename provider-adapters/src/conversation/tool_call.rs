@@ -1,4 +1,4 @@
-//! A tool call, as the model made it.
+//! A tool call from the model.
 
 use std::fmt;
 
@@ -9,32 +9,32 @@ use crate::conversation::arguments::Arguments;
 use crate::conversation::call_id::CallId;
 use crate::conversation::tool_result::ToolResult;
 
-/// A model's wish to have a tool called.
+/// A model's request to call a tool.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ToolCall {
-    /// The call's name; its result carries the same.
+    /// The call's id; its result has the same.
     pub id: CallId,
-    /// The tool's name, as the request's tool list spells it.
+    /// The tool's name, as in the request's list of tools.
     pub name: String,
-    /// What to call it with.
+    /// The arguments.
     pub arguments: Arguments,
-    /// Why the call must not be executed, if it must not.
+    /// The reason why the call must not be executed, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<CallProblem>,
-    /// Whether the provider gave no usable id and ours is our own.
+    /// Whether the provider sent no usable id and this one is generated.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub generated: bool,
 }
 
-/// Why a call must not be executed.
+/// The reason why a call must not be executed.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 #[non_exhaustive]
 pub enum CallProblem {
     /// The reply ended before the arguments did.
     Cut,
-    /// The arguments, or the text around them, are not what they should be.
+    /// The arguments, or the text around them, are malformed.
     Malformed {
         /// What is wrong.
         reason: String,
@@ -46,7 +46,7 @@ pub enum CallProblem {
 }
 
 impl ToolCall {
-    /// A call to be executed, or one with a problem if the arguments are no JSON object.
+    /// Creates a call, or one with a problem if the arguments are not a JSON object.
     pub fn new(
         id: impl Into<CallId>,
         name: impl Into<String>,

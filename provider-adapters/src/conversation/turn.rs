@@ -65,12 +65,12 @@ pub struct AssistantTurn {
 }
 
 impl AssistantTurn {
-    /// A turn of these parts; the results may come in any order.
+    /// Creates a turn of these parts; the results may be in any order.
     pub fn new(parts: Vec<AssistantPart>, results: Vec<ToolResult>) -> Result<Self, Unpaired> {
         Self::build(parts, results, None)
     }
 
-    /// A turn of one text.
+    /// Creates a turn of one text.
     pub fn from_text(text: impl Into<String>) -> Self {
         Self {
             parts: vec![AssistantPart::text(text)],
@@ -123,7 +123,7 @@ impl AssistantTurn {
         self.calls().zip(&self.results)
     }
 
-    /// The provider's own form of the turn, if it came from one.
+    /// The provider's own form of the turn, if it has one.
     pub fn native(&self) -> Option<&Native> {
         self.native.as_ref()
     }
@@ -171,7 +171,7 @@ fn pair(parts: &[AssistantPart], results: Vec<ToolResult>) -> Result<Vec<ToolRes
     }
 }
 
-/// Calls and results do not match.
+/// The error for calls and results that do not match.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Unpaired {

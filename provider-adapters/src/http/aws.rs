@@ -31,7 +31,7 @@ pub struct AwsCredentials {
 }
 
 impl AwsCredentials {
-    /// An access key and its secret.
+    /// Creates credentials from an access key and its secret.
     pub fn new(access_key: impl Into<String>, secret_key: impl Into<Secret>) -> Self {
         Self {
             access_key: access_key.into(),
@@ -40,7 +40,7 @@ impl AwsCredentials {
         }
     }
 
-    /// With the session token of temporary credentials.
+    /// Sets the session token of temporary credentials.
     #[must_use]
     pub fn with_session_token(mut self, token: impl Into<Secret>) -> Self {
         self.session_token = Some(token.into());
@@ -81,7 +81,7 @@ pub(crate) struct Signer {
 }
 
 impl HttpModel<Bedrock> {
-    /// With requests signed by these credentials.
+    /// Signs requests with these credentials.
     #[must_use]
     pub fn with_aws_credentials(self, credentials: AwsCredentials) -> Self {
         self.with_aws_credentials_from(move || credentials.clone())

@@ -1,4 +1,4 @@
-//! Carries bytes to a provider and back: over the net, onto a cassette, or from one.
+//! Carries bytes to a provider and back: over the network, recorded on a cassette, or played back from one.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Model traffic on a cassette: one JSON object a line, a request's body and the reply's bytes.
+//! Model traffic on a cassette: one JSON object per line, with a request's body and the reply's bytes.
 
 use std::fs::{self, File};
 use std::io::Write as _;

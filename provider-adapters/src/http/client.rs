@@ -1,4 +1,4 @@
-//! The HTTP client underneath, as it is unless the user brings one.
+//! The default HTTP client.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

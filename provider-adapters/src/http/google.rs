@@ -176,7 +176,7 @@ impl GoogleCredentials {
 }
 
 impl<A: Adapter> HttpModel<A> {
-    /// With an access token of these credentials in place of a key.
+    /// Authenticates with an access token of these credentials instead of a key.
     #[must_use]
     pub fn with_google_credentials(mut self, credentials: GoogleCredentials) -> Self {
         self.key = Some(Key::Google(credentials.into()));

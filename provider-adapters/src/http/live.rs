@@ -1,4 +1,4 @@
-//! A reply while it comes over the net.
+//! A reply during its arrival from the network.
 
 use std::collections::VecDeque;
 use std::pin::Pin;

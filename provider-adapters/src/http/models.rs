@@ -14,7 +14,7 @@ const MAX_PAGES: usize = 20;
 const MAX_PAGE_BYTES: usize = 16 << 20;
 
 impl<A: Adapter> HttpModel<A> {
-    /// Lists the provider's models, in its own order. Nothing is tried again.
+    /// Lists the provider's models, in its own order. Nothing is retried.
     ///
     /// ```no_run
     /// use provider_adapters::{Anthropic, HttpModel};

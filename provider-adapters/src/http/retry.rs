@@ -1,11 +1,11 @@
-//! Whether and when to try again.
+//! The retry policy: whether and when to try again.
 
 use std::time::Duration;
 
 use super::Failure;
 use crate::model::ModelError;
 
-/// How often, and how long, to try again.
+/// The retry policy.
 ///
 /// ```
 /// let never = provider_adapters::Retry::default().with_tries(0);
@@ -32,28 +32,28 @@ impl Default for Retry {
 }
 
 impl Retry {
-    /// How often to try again.
+    /// Sets the number of retries.
     #[must_use]
     pub fn with_tries(mut self, tries: u32) -> Self {
         self.tries = tries;
         self
     }
 
-    /// How long to wait the first time; each further wait is twice as long.
+    /// Sets the first delay; each further delay is twice as long.
     #[must_use]
     pub fn with_first_delay(mut self, delay: Duration) -> Self {
         self.first = delay;
         self
     }
 
-    /// How long to wait at most where the provider does not say.
+    /// Sets the maximum delay where the provider does not request one.
     #[must_use]
     pub fn with_longest_delay(mut self, delay: Duration) -> Self {
         self.longest = delay;
         self
     }
 
-    /// How long a wait the provider may ask for. If it asks for more, the request fails at once.
+    /// Sets the maximum delay the provider may request. If it requests more, the request fails at once.
     #[must_use]
     pub fn with_patience(mut self, delay: Duration) -> Self {
         self.patience = delay;

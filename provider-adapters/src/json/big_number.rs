@@ -1,4 +1,4 @@
-//! Keeps the digits of large numbers when JSON is parsed and serialised again.
+//! Preserves the digits of large numbers when JSON is parsed and serialized again.
 
 use std::collections::{BTreeMap, VecDeque};
 

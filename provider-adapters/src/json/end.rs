@@ -1,4 +1,4 @@
-//! Finds where a JSON value ends while it is still arriving.
+//! Finds the end of a JSON value that is still arriving.
 
 use memchr::memchr2;
 

@@ -1,4 +1,4 @@
-//! Finds the JSON value in what a model wrote around it, and mends common mistakes.
+//! Finds the JSON value in a model's text, and repairs common mistakes.
 
 use std::borrow::Cow;
 

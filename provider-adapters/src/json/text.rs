@@ -1,4 +1,4 @@
-//! JSON text, rewritten without changing what it says.
+//! JSON text, rewritten without changing its meaning.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! JSON to be written: ordered, and with room for text that is JSON already.
+//! A JSON writer: ordered, with support for text that is already JSON.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ pub(crate) enum Json<'a> {
     Integer(u64),
     Float(f64),
     Text(Cow<'a, str>),
-    /// JSON text, written as it is.
+    /// JSON text, written unchanged.
     Raw(Cow<'a, str>),
     List(Vec<Json<'a>>),
     Object(Object<'a>),

@@ -1,4 +1,4 @@
-//! A model with others to fall back on.
+//! A model with fallbacks.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::model::{Model, ModelError, ReplyStream};
 use crate::request::Request;
 use crate::request::tool_set::ToolSet;
 
-/// Asks one model, and the next one if the first does not begin a reply.
+/// Calls one model, and the next one if the first does not start a reply.
 ///
 /// The fallback gets the same conversation with the tools compiled for its own wire. A reply that
 /// has begun is never repeated. A request that the provider rejects
@@ -44,7 +44,7 @@ struct Fallback {
 }
 
 impl Failover {
-    /// Asks this model first, by the request's own model name.
+    /// Creates the list with its first model, called by the request's own model name.
     pub fn new(model: impl Model + 'static) -> Self {
         Self {
             first: Arc::new(model),
@@ -52,7 +52,7 @@ impl Failover {
         }
     }
 
-    /// Adds a model to ask if those before fail, by this name.
+    /// Adds a model, under this name, to call if those before it fail.
     #[must_use]
     pub fn with_fallback(mut self, model: impl Model + 'static, name: impl Into<String>) -> Self {
         self.fallbacks.push(Fallback {

@@ -9,7 +9,7 @@ use serde_json::Value;
 pub struct ModelInfo {
     /// Its name in a [`Request`](crate::Request).
     pub id: String,
-    /// Its name for people.
+    /// Its display name.
     pub title: Option<String>,
     /// Maximum number of input tokens.
     pub input_tokens: Option<u64>,
@@ -23,7 +23,7 @@ pub struct ModelInfo {
 pub struct ModelPage {
     /// The models.
     pub models: Vec<ModelInfo>,
-    /// Where the next page starts, if there is one.
+    /// The position of the next page, if there is one.
     pub next: Option<String>,
 }
 
@@ -40,7 +40,7 @@ struct Page {
 }
 
 impl ModelPage {
-    /// Reads a page in the form of OpenAI, Anthropic or Gemini. `None` if it is none of them.
+    /// Parses a page in the format of OpenAI, Anthropic or Gemini. `None` if it is none of them.
     pub fn read(body: &[u8]) -> Option<Self> {
         let page: Page = serde_json::from_slice(body).ok()?;
         let more = page.last_id.filter(|_| page.has_more == Some(true));

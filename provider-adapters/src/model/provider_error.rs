@@ -1,65 +1,65 @@
-//! What a provider says when it fails.
+//! Errors reported by a provider.
 
 use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Why a request or a reply failed, as reported by the provider or inferred from its reply.
+/// The reason why a request or a reply failed, as reported by the provider or inferred from its reply.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ProviderError {
-    /// What kind of failure it is: what to do about it.
+    /// The kind of failure, which determines the reaction.
     pub kind: ErrorKind,
-    /// The provider's own words.
+    /// The provider's own message.
     pub message: String,
-    /// The provider's word for the kind of error, such as `overloaded_error`.
+    /// The provider's error type, such as `overloaded_error`.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub error_type: Option<String>,
     /// The provider's code, such as `rate_limit_exceeded` or `503`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// The field of the request the provider complains about, such as `tools[3].parameters`.
+    /// The field of the request that caused the error, such as `tools[3].parameters`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub param: Option<String>,
     /// The HTTP status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// The provider's name for the request; its support asks for it.
+    /// The provider's id for the request, for its support.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
-    /// How long the provider asks to wait before another try.
+    /// The delay the provider requests before a retry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<Duration>,
 }
 
-/// Kinds of failure, by what to do about them.
+/// The kinds of failure, by the possible reactions.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The request is wrong; sending it again will not help.
+    /// The request is invalid; sending it again will not help.
     Request,
     /// The conversation does not fit the model's context window; a shorter one may.
     ContextWindow,
-    /// The key is missing, wrong, or not allowed to do this.
+    /// The key is missing, invalid, or lacks permission.
     Credentials,
-    /// There is no money or quota left; waiting will not help.
+    /// The credit or quota is exhausted; waiting will not help.
     Quota,
     /// Too many requests; waiting will help.
     RateLimit,
-    /// The provider is overloaded or broken; trying again may help.
+    /// The provider is overloaded or has failed; a retry may help.
     Server,
-    /// The reply broke off before its end.
+    /// The reply ended prematurely.
     Truncated,
-    /// The reply is not what the wire says it should be.
+    /// The reply does not match the wire's format.
     Malformed,
-    /// The reply is bigger than the limits allow.
+    /// The reply exceeds the limits.
     TooLarge,
 }
 
 impl ProviderError {
-    /// An error of this kind, with a message.
+    /// Creates an error of this kind, with a message.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,

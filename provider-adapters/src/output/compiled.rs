@@ -1,4 +1,4 @@
-//! An output schema in the form one wire accepts, and the way back.
+//! An output schema in the form that one wire accepts, and the reverse conversion.
 
 use std::sync::Arc;
 

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct InvalidOutput {
-    /// What the model wrote.
+    /// The model's text.
     pub text: String,
-    /// What is wrong with it, one sentence each.
+    /// The violations, one sentence each.
     pub violations: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What a JSON value holds while it is still arriving.
+//! The content of a JSON value that is still arriving.
 
 use serde_json::Value;
 

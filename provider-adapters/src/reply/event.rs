@@ -1,4 +1,4 @@
-//! What happens while a reply arrives.
+//! Events of a reply during its arrival.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use crate::model::provider_error::ProviderError;
 use crate::reply::stop::Stop;
 use crate::reply::usage::Usage;
 
-/// One thing that happened in a reply, the same for every provider.
+/// An event of a reply, the same for every provider.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "type")]
 #[non_exhaustive]
@@ -19,17 +19,17 @@ pub enum ReplyEvent {
         /// The new piece.
         text: String,
     },
-    /// More of what the model thinks.
+    /// More of the model's reasoning.
     Reasoning {
         /// The new piece.
         text: String,
     },
-    /// More of why the model declines.
+    /// More of the model's reason for declining.
     Refusal {
         /// The new piece.
         text: String,
     },
-    /// The model made an image, a sound or a file.
+    /// The model generated an image, audio or a file.
     Media(Media),
     /// A tool call begins.
     ToolCallStart {
@@ -45,7 +45,7 @@ pub enum ReplyEvent {
         /// The new piece.
         tool_call_arguments_chunk: String,
     },
-    /// A tool call is over.
+    /// A tool call has ended.
     ToolCallEnd {
         /// The call's name.
         tool_call_id: CallId,
@@ -64,11 +64,11 @@ pub enum ReplyEvent {
     },
     /// The provider's token counters, so far.
     Usage(Usage),
-    /// The reply is over, and why.
+    /// The reply has ended, for this reason.
     Stop(Stop),
-    /// The reply failed. What came before it counts as far as it goes; no call may be executed.
+    /// The reply failed. What arrived before remains valid as far as it goes; no call may be executed.
     Error(Box<ProviderError>),
-    /// The provider refused a tool's definition; the tool was left out and the request sent again.
+    /// The provider rejected a tool's definition; the tool was omitted and the request sent again.
     ToolQuarantined {
         /// The tool's name.
         tool: String,

@@ -1,35 +1,35 @@
-//! Why a reply ended.
+//! The reasons why a reply ended.
 
 use serde::{Deserialize, Serialize};
 
-/// Why the model stopped, in words that mean the same for every provider.
+/// The reason why the model stopped, with the same meaning for every provider.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum StopReason {
     /// The model finished its reply.
     End,
-    /// It wants its tool calls answered. Any call in the reply wins over [`End`](Self::End).
+    /// It called tools. Any call in the reply takes precedence over [`End`](Self::End).
     ToolUse,
-    /// It ran into the output limit; the last part may be cut.
+    /// It reached the output limit; the last part may be truncated.
     MaxTokens,
-    /// It ran into the model's context window.
+    /// It reached the model's context window.
     ContextWindow,
     /// It wrote one of the request's stop sequences.
     StopSequence,
     /// It declined.
     Refusal,
-    /// A filter of the provider cut in, on the request or on the reply.
+    /// A filter of the provider intervened, on the request or on the reply.
     Filtered,
-    /// It tried to call a tool and the provider could not read the call. Nothing may be executed.
+    /// It tried to call a tool and the provider could not parse the call. Nothing may be executed.
     MalformedToolCall,
-    /// The provider paused a long turn: send the turn back as it is to go on.
+    /// The provider paused a long turn: send the turn back unchanged to continue.
     Pause,
     /// The reply was cancelled on the provider's side.
     Cancelled,
     /// The provider failed.
     Error,
-    /// A reason this version does not know; [`Stop::raw`] has it.
+    /// A reason unknown to this version; [`Stop::raw`] has it.
     Other,
 }
 
@@ -51,18 +51,18 @@ impl StopReason {
     }
 }
 
-/// Why a reply ended, in our word and in the provider's.
+/// The reason why a reply ended, as ours and as the provider's.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Stop {
-    /// Our word.
+    /// The neutral reason.
     pub reason: StopReason,
-    /// The provider's word.
+    /// The provider's reason.
     pub raw: String,
 }
 
 impl Stop {
-    /// Joins our word and the provider's.
+    /// Creates a stop from the neutral and the provider's reason.
     pub fn new(reason: StopReason, raw: impl Into<String>) -> Self {
         Self {
             reason,

@@ -1,4 +1,4 @@
-//! What a reply cost, in tokens.
+//! The token usage of a reply.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +31,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Whether nothing at all was reported.
+    /// Whether nothing was reported.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

@@ -30,7 +30,7 @@ pub enum Cache {
     /// conversation grows, each request reads what the one before has written.
     #[default]
     Auto,
-    /// No breakpoints and no key. Providers that cache on their own still do.
+    /// No breakpoints and no key. Providers that cache automatically still do.
     Off,
     /// Breakpoints at these places. A provider that accepts fewer gets the last ones.
     Breakpoints(Vec<CachePoint>),

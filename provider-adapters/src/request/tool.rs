@@ -1,4 +1,4 @@
-//! Tools as a model sees them.
+//! Tools as seen by a model.
 
 use mcp_jsonrpc::RawObject;
 use mcp_jsonrpc::model::Tool;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct ToolSpec {
     /// Its name.
     pub name: String,
-    /// What it does, for the model.
+    /// Its description, for the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The JSON Schema of its arguments.
@@ -23,7 +23,7 @@ pub struct ToolSpec {
 }
 
 impl ToolSpec {
-    /// A tool of this name, and the schema of its arguments.
+    /// Creates a tool with this name and the schema of its arguments.
     pub fn new(name: impl Into<String>, input_schema: RawObject) -> Self {
         Self {
             name: name.into(),
@@ -59,7 +59,7 @@ impl From<&Tool> for ToolSpec {
     }
 }
 
-/// Which tools a model may or must call.
+/// The tools a model may or must call.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -1,4 +1,4 @@
-//! The tools of a request, in the words of one provider.
+//! The tools of a request, compiled for one provider.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::conversation::arguments::Arguments;
 use crate::json::big_number;
 use crate::request::tool::ToolSpec;
 
-/// Tools compiled for one provider: names it accepts, schemas it accepts, and the way back.
+/// Tools compiled for one provider: accepted names and schemas, and the reverse conversion.
 ///
 /// Make it once and use it for every request: the same tools give the same bytes.
 ///
@@ -41,9 +41,9 @@ pub struct CompiledTool {
     pub name: String,
     /// Its name on the wire.
     pub wire_name: String,
-    /// What it does, for the model.
+    /// Its description, for the model.
     pub description: Option<String>,
-    /// The compiled schema of its arguments; `None` where the wire wants none.
+    /// The compiled schema of its arguments; `None` where the wire requires none.
     pub schema: Option<RawObject>,
     /// Whether to ask the provider to enforce the schema.
     pub strict: bool,
@@ -65,13 +65,13 @@ impl CompiledTool {
     }
 }
 
-/// A tool that is not sent, and why.
+/// A tool that is not sent, with the reason.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct LeftOut {
     /// The tool's name.
     pub name: String,
-    /// Why it stays out.
+    /// The reason why it is omitted.
     pub reason: String,
 }
 
@@ -127,17 +127,17 @@ impl ToolSet {
         set
     }
 
-    /// How many tools are sent.
+    /// The number of tools sent.
     pub fn len(&self) -> usize {
         self.tools.len()
     }
 
-    /// Whether none is sent.
+    /// Whether no tools are sent.
     pub fn is_empty(&self) -> bool {
         self.tools.is_empty()
     }
 
-    /// The names of the tools that are sent, in order.
+    /// The names of the tools sent, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tools.iter().map(|tool| tool.name.as_str())
     }
@@ -147,7 +147,7 @@ impl ToolSet {
         &self.left_out
     }
 
-    /// The tools that it was compiled from, to compile them for another provider.
+    /// The original tools, to compile them for another provider.
     pub fn specs(&self) -> &[ToolSpec] {
         &self.specs
     }
@@ -175,7 +175,7 @@ impl ToolSet {
         set
     }
 
-    /// The tools that are sent, in order.
+    /// The tools sent, in order.
     pub fn compiled(&self) -> &[CompiledTool] {
         &self.tools
     }
@@ -188,7 +188,7 @@ impl ToolSet {
         self.by_wire.contains_key(name)
     }
 
-    /// A tool's name on the wire. A tool that is no longer among them gets a legal name.
+    /// A tool's name on the wire. A tool that is no longer in the set gets a valid name.
     pub fn wire_name(&self, name: &str) -> String {
         match self.by_name.get(name).and_then(|at| self.tools.get(*at)) {
             Some(tool) => tool.wire_name.clone(),
@@ -198,7 +198,7 @@ impl ToolSet {
         }
     }
 
-    /// A tool's own name for its name on the wire.
+    /// A tool's own name, from its name on the wire.
     pub fn original_name<'a>(&'a self, wire: &'a str) -> &'a str {
         self.by_wire
             .get(wire)
@@ -206,7 +206,7 @@ impl ToolSet {
             .map_or(wire, |tool| &tool.name)
     }
 
-    /// The arguments as the tool expects them, from those that the model wrote.
+    /// Converts the model's arguments to those the tool expects.
     pub fn restore(&self, name: &str, arguments: Arguments) -> Arguments {
         self.convert(name, &arguments, Restore::apply)
             .unwrap_or(arguments)

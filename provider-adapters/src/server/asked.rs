@@ -1,4 +1,4 @@
-//! A request, as the provider reads it.
+//! A request, as parsed by the provider.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use super::{Answer, ScriptedReply, anthropic, gemini, openai_chat, openai_respon
 use crate::request::tool::ToolSpec;
 use crate::wire::Wire;
 
-/// What a model is asked: enough of a request's body for a scripted model to act on.
+/// A request to a model: the parts of its body that a scripted model depends on.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Asked {
@@ -17,11 +17,11 @@ pub struct Asked {
     pub wire: Wire,
     /// The model's name.
     pub model: String,
-    /// Whether the reply is to be streamed.
+    /// Whether the reply must be streamed.
     pub stream: bool,
-    /// The instructions, prompt mode's included.
+    /// The instructions, including those of prompt mode.
     pub system: String,
-    /// The tools it may call, by the names that stand on the wire.
+    /// The tools it may call, with their names on the wire.
     pub tools: Vec<ToolSpec>,
     /// Whether it may call tools now.
     pub may_call: bool,
@@ -35,13 +35,13 @@ pub struct Asked {
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Said {
-    /// Text of the user's.
+    /// The user's text.
     User(String),
-    /// Text of the model's.
+    /// The model's text.
     Assistant(String),
-    /// A picture, a sound or a file.
+    /// An image, audio or a file.
     Media,
-    /// A call the model made.
+    /// A call by the model.
     Call {
         /// Its id; blank if it has none.
         id: String,
@@ -50,25 +50,25 @@ pub enum Said {
         /// The arguments, as JSON text.
         arguments: String,
     },
-    /// What a tool answered.
+    /// A tool's result.
     Answer(ToolAnswer),
 }
 
-/// What a tool answered.
+/// A tool's result.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct ToolAnswer {
     /// The tool's name.
     pub name: String,
-    /// The id of the call; blank if it has none.
+    /// The id of the call; empty if it has none.
     pub id: String,
-    /// The text of the answer.
+    /// The text of the result.
     pub text: String,
     /// Whether it is a failure.
     pub is_error: bool,
 }
 
-/// A request that no wire knows.
+/// The error for a request that belongs to no wire.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum NotAsked {
@@ -125,7 +125,7 @@ impl Asked {
         })
     }
 
-    /// What tools have answered since the user spoke last, in order.
+    /// The results of tools since the user's last message, in order.
     pub fn answers(&self) -> Vec<&ToolAnswer> {
         let mut answers = Vec::new();
         for said in &self.said {
@@ -138,7 +138,7 @@ impl Asked {
         answers
     }
 
-    /// The tool of this name, if it may be called.
+    /// The tool with this name, if it may be called.
     pub fn tool(&self, name: &str) -> Option<&ToolSpec> {
         self.tools
             .iter()

@@ -1,4 +1,4 @@
-//! Prompt mode, from the model's side: reads the instructions and the results out of the text.
+//! Prompt mode, from the model's side: parses the instructions and the results from the text.
 
 use mcp_jsonrpc::{RawJson, RawObject};
 

@@ -24,9 +24,9 @@ use crate::wire::{Wire, segment};
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum AnthropicVersion {
-    /// The first one: has sampling options, takes the key in `x-api-key`.
+    /// The first version: has sampling options, and expects the key in `x-api-key`.
     V2023_06_01,
-    /// Has no sampling options; instructions may stand between the turns.
+    /// Has no sampling options; instructions are allowed between the turns.
     #[default]
     V2026_10_21,
 }
@@ -41,7 +41,7 @@ impl AnthropicVersion {
     }
 }
 
-/// Speaks Anthropic Messages.
+/// The adapter for Anthropic Messages.
 #[derive(Clone, Debug)]
 pub struct Anthropic {
     version: AnthropicVersion,
@@ -51,7 +51,7 @@ pub struct Anthropic {
 }
 
 impl Anthropic {
-    /// In this version.
+    /// Creates an adapter for this version.
     pub fn new(version: AnthropicVersion) -> Self {
         Self {
             version,
@@ -76,7 +76,7 @@ impl Anthropic {
         }
     }
 
-    /// With tools compiled for another target, such as a strict one.
+    /// Compiles tools for another target, such as a strict one.
     #[must_use]
     pub fn with_target(mut self, target: Target) -> Self {
         self.target = target;

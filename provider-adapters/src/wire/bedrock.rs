@@ -16,7 +16,7 @@ use crate::request::tool_set::ToolSet;
 use crate::request::{EncodeError, Encoded, Request, WireRequest};
 use crate::wire::{Wire, segment};
 
-/// Speaks Amazon Bedrock's Converse, for every model that Bedrock has.
+/// The adapter for Amazon Bedrock's Converse, for every model on Bedrock.
 ///
 /// Requests are signed with [`AwsCredentials`](crate::AwsCredentials), or carry a Bedrock API key.
 ///
@@ -33,7 +33,7 @@ pub struct Bedrock {
 }
 
 impl Bedrock {
-    /// In a region such as `us-east-1`.
+    /// Creates an adapter for a region such as `us-east-1`.
     pub fn new(region: impl Into<String>) -> Self {
         Self {
             region: region.into(),

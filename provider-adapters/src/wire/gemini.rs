@@ -20,7 +20,7 @@ use crate::request::{EncodeError, Encoded, Request, WireRequest};
 use crate::wire::vertex::VertexPlace;
 use crate::wire::{Wire, segment};
 
-/// Speaks Gemini's `generateContent`.
+/// The adapter for Gemini's `generateContent`.
 #[derive(Clone, Debug)]
 pub struct Gemini {
     backend: Backend,
@@ -37,7 +37,7 @@ enum Backend {
 }
 
 impl Gemini {
-    /// The Developer API.
+    /// Creates an adapter for the Developer API.
     pub fn developer() -> Self {
         Self {
             backend: Backend::Developer,
@@ -47,7 +47,7 @@ impl Gemini {
         }
     }
 
-    /// Vertex AI, in a project and a location such as `us-central1` or `global`.
+    /// Creates an adapter for Vertex AI, in a project and a location such as `us-central1` or `global`.
     pub fn vertex(project: impl Into<String>, location: impl Into<String>) -> Self {
         Self {
             backend: Backend::Vertex(VertexPlace::new(project, location)),
@@ -55,7 +55,7 @@ impl Gemini {
         }
     }
 
-    /// With schemas in `parameters`, for servers that know no other place.
+    /// Puts schemas into `parameters`, for servers that support no other field.
     #[must_use]
     pub fn with_openapi_parameters(mut self) -> Self {
         self.target = Target::GEMINI_OPENAPI;
@@ -63,7 +63,7 @@ impl Gemini {
         self
     }
 
-    /// With every call checked against its schema by the provider.
+    /// Has the provider validate every call against its schema.
     #[must_use]
     pub fn with_validated_calls(mut self) -> Self {
         self.validated = true;

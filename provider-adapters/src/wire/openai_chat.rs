@@ -1,4 +1,4 @@
-//! OpenAI Chat Completions, and the many servers that speak it more or less.
+//! OpenAI Chat Completions, and the many servers more or less compatible with it.
 
 mod chunk;
 mod dialect;
@@ -24,7 +24,7 @@ use crate::request::{EncodeError, Encoded, Request, WireRequest};
 use crate::wire::Wire;
 use crate::wire::prompt::{ANY_OUTPUT, rescue_calls};
 
-/// Speaks Chat Completions, in a server's dialect.
+/// The adapter for Chat Completions, in a server's dialect.
 ///
 /// ```
 /// use provider_adapters::{Dialect, OpenAiChat};
@@ -39,7 +39,7 @@ pub struct OpenAiChat {
 }
 
 impl OpenAiChat {
-    /// In this dialect.
+    /// Creates an adapter for this dialect.
     pub fn new(dialect: Dialect) -> Self {
         Self {
             dialect,
@@ -48,7 +48,7 @@ impl OpenAiChat {
         }
     }
 
-    /// With tools compiled for another target, such as a strict one.
+    /// Compiles tools for another target, such as a strict one.
     #[must_use]
     pub fn with_target(mut self, target: Target) -> Self {
         self.target = target;

@@ -16,14 +16,14 @@ use crate::request::tool_set::ToolSet;
 use crate::request::{EncodeError, Encoded, Request, WireRequest};
 use crate::wire::Wire;
 
-/// Speaks Responses, without anything being stored at the provider.
+/// The adapter for Responses, without storage at the provider.
 #[derive(Clone, Copy, Debug)]
 pub struct OpenAiResponses {
     target: Target,
 }
 
 impl OpenAiResponses {
-    /// With tools compiled for another target, such as a strict one.
+    /// Compiles tools for another target, such as a strict one.
     #[must_use]
     pub fn with_target(mut self, target: Target) -> Self {
         self.target = target;

@@ -1,4 +1,4 @@
-//! Tool calls as text, for models without tools of their own.
+//! Tool calls as text, for models without native tools.
 
 mod body;
 mod decoder;
@@ -50,7 +50,7 @@ pub struct PromptMode<A> {
     fenced: bool,
 }
 
-/// The format a model is asked to write its calls in. All formats are understood in replies.
+/// The format in which a model must write its calls. Replies may use any of the formats.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum CallFormat {
@@ -62,7 +62,7 @@ pub enum CallFormat {
 }
 
 impl<A: Adapter> PromptMode<A> {
-    /// Over this adapter.
+    /// Creates an adapter on top of this one.
     pub fn new(inner: A) -> Self {
         Self {
             inner,
@@ -71,14 +71,14 @@ impl<A: Adapter> PromptMode<A> {
         }
     }
 
-    /// With calls to be written like this.
+    /// Sets the format of calls.
     #[must_use]
     pub fn with_format(mut self, format: CallFormat) -> Self {
         self.format = format;
         self
     }
 
-    /// With fenced blocks of JSON always left alone, even if they look like calls.
+    /// Leaves fenced blocks of JSON alone, even if they look like calls.
     #[must_use]
     pub fn without_fenced_calls(mut self) -> Self {
         self.fenced = false;

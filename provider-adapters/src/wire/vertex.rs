@@ -1,4 +1,4 @@
-//! Where models are on Vertex AI.
+//! The addresses of models on Vertex AI.
 
 use crate::wire::segment;
 

@@ -15,7 +15,7 @@ use crate::tool::{Definition, ToolInfo};
 pub struct Caller(String);
 
 impl Caller {
-    /// A caller, by a name of the host's choosing.
+    /// Creates a caller with a name chosen by the host.
     pub fn new(name: impl Into<String>) -> Self {
         Self(name.into())
     }

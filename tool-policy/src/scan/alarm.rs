@@ -1,22 +1,22 @@
-//! What a scan says about a tool as a whole.
+//! The result of a scan for a tool as a whole.
 
 use serde::{Deserialize, Serialize};
 
 use super::rules::SCAN_RULES;
 use super::{Finding, Severity};
 
-/// That a tool's definition has signs of an attack: the gravest of its [findings](Finding).
+/// Signs of an attack in a tool's definition: the most severe of its [findings](Finding).
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Alarm {
-    /// How much it matters.
+    /// The severity.
     pub severity: Severity,
-    /// What was found and where, for people: safe to show.
+    /// The finding and its location, for people: safe to show.
     pub reason: String,
 }
 
 impl Alarm {
-    /// The alarm that findings give; `None` if there are none.
+    /// The alarm for these findings; `None` if there are none.
     pub fn of(findings: &[Finding]) -> Option<Self> {
         let gravest = findings.iter().max_by_key(|finding| finding.severity)?;
         Some(Self {

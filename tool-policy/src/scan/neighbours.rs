@@ -1,4 +1,4 @@
-//! The tools of other servers, which a server has no business with.
+//! The tools of other servers, which a server should not refer to.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +27,7 @@ const COMMANDS: [&str; 16] = [
 /// How far away they may be, in words.
 const NEAR: usize = 16;
 
-/// The names of the tools that other servers have.
+/// The tool names of other servers.
 #[derive(Clone, Debug, Default)]
 pub struct Neighbours {
     /// Names that are words of their own: `send_email`, not `search`.
@@ -37,7 +37,7 @@ pub struct Neighbours {
 }
 
 impl Neighbours {
-    /// The names of other servers' tools.
+    /// Creates the set of other servers' tool names.
     pub fn new<N: AsRef<str>>(tools: impl IntoIterator<Item = N>) -> Self {
         let mut neighbours = Self::default();
         for tool in tools {

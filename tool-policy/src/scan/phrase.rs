@@ -1,4 +1,4 @@
-//! Phrases: groups of words that follow each other, with others between them.
+//! Phrases: groups of words in sequence, with other words between them.
 
 use super::text::Word;
 

@@ -1,10 +1,10 @@
-//! What is done about findings.
+//! Responses to findings.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Alarm, Finding, Severity};
 
-/// What is done about a finding, from the mildest.
+/// The response to a finding, from the mildest.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -13,20 +13,20 @@ pub enum ScanResponse {
     Tell,
     /// A person is asked before the tool is called.
     Ask,
-    /// The tool is not offered.
+    /// The tool is not listed.
     Block,
 }
 
-/// What is done by severity. By default a low one is shown, and all others ask.
+/// The responses by severity. By default a finding of low severity is shown, and all others ask.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ScanPolicy {
-    /// For findings of low severity.
+    /// The response to findings of low severity.
     pub low: ScanResponse,
-    /// For those of medium severity.
+    /// The response to findings of medium severity.
     pub medium: ScanResponse,
-    /// For those of high severity.
+    /// The response to findings of high severity.
     pub high: ScanResponse,
 }
 
@@ -41,7 +41,7 @@ impl Default for ScanPolicy {
 }
 
 impl ScanPolicy {
-    /// Sets what is done about findings of this severity.
+    /// Sets the response to findings of this severity.
     #[must_use]
     pub fn with(mut self, severity: Severity, response: ScanResponse) -> Self {
         match severity {
@@ -52,13 +52,13 @@ impl ScanPolicy {
         self
     }
 
-    /// What is done about all of them: the hardest response; `None` if there are none.
+    /// The response to all of these findings: the strictest one; `None` if there are none.
     pub fn respond(&self, findings: &[Finding]) -> Option<ScanResponse> {
         let responses = findings.iter().map(|finding| self.to(finding.severity));
         responses.max()
     }
 
-    /// What is done about an alarm.
+    /// The response to an alarm.
     pub fn answer(&self, alarm: &Alarm) -> ScanResponse {
         self.to(alarm.severity)
     }

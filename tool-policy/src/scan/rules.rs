@@ -1,4 +1,4 @@
-//! The rules, as data: what each is, and the words it looks for.
+//! The rules, as data: their descriptions, and the words they look for.
 
 mod data;
 mod needles;
@@ -15,7 +15,7 @@ use super::text::Word;
 
 pub use data::SCAN_RULES;
 
-/// How much a finding matters.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(clippy::exhaustive_enums, reason = "policies answer each of them")]
@@ -28,17 +28,17 @@ pub enum Severity {
     High,
 }
 
-/// What a scan looks for.
+/// A rule of the scan.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ScanRule {
     /// Its id, which stays the same.
     pub id: &'static str,
-    /// How much a finding matters.
+    /// The severity.
     pub severity: Severity,
-    /// The entry of OWASP's list for MCP that it belongs to.
+    /// Its entry in OWASP's list for MCP.
     pub owasp: &'static str,
-    /// What was found and why it matters, for people.
+    /// The finding and its risk, for people.
     pub explanation: &'static str,
 }
 

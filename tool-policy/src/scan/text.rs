@@ -1,4 +1,4 @@
-//! Words as a reader sees them, and excerpts that are safe to show.
+//! Words as seen by a reader, and excerpts that are safe to show.
 
 use super::unicode;
 

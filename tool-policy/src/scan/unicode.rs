@@ -1,4 +1,4 @@
-//! Characters that are not what they seem.
+//! Deceptive characters.
 
 use super::{Finding, rules, text};
 

@@ -1,4 +1,4 @@
-//! Every string of a value, with its place.
+//! Every string of a value, with its location.
 
 use serde_json::Value;
 

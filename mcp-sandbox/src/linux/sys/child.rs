@@ -1,4 +1,4 @@
-//! What a child does to itself between fork and exec.
+//! The steps of a child between fork and exec.
 
 use std::ffi::CStr;
 use std::io::{self, Read};

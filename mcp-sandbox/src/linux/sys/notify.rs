@@ -1,4 +1,4 @@
-//! The kernel's questions about a child's `connect` calls, and the answers.
+//! The kernel's notifications about a child's `connect` calls, and the responses.
 //!
 //! An answer is never "go on": the child could change the address meanwhile. The host reads the
 //! address once, and connects the child's own socket to its copy.

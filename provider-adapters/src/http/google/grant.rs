@@ -1,4 +1,4 @@
-//! What is sent to obtain an access token (RFC 6749 section 6, RFC 7523).
+//! The requests that obtain an access token (RFC 6749 section 6, RFC 7523).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -38,14 +38,14 @@ pub(crate) enum CredentialsFile {
 
 /// How tokens are obtained.
 pub(crate) enum Grant {
-    /// By a statement that the account's key signs.
+    /// An assertion signed with the account's key.
     Assertion {
         email: String,
         key: Box<RsaKeyPair>,
         key_id: Option<String>,
         token_uri: String,
     },
-    /// By a refresh token.
+    /// A refresh token.
     Refresh {
         client_id: String,
         client_secret: String,

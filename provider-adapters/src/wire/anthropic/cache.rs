@@ -1,4 +1,4 @@
-//! Prompt caching: where the breakpoints are.
+//! Prompt caching: the positions of the breakpoints.
 
 use crate::json::writer::{Json, Object, typed};
 use crate::request::Omitted;

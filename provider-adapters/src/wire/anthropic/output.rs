@@ -1,4 +1,4 @@
-//! Structured output: by an output format, or by a tool.
+//! Structured output, through an output format or a tool.
 
 use tool_schema::Target;
 

@@ -1,4 +1,4 @@
-//! Writes Anthropic requests.
+//! Encodes Anthropic requests.
 
 use mcp_jsonrpc::{RawJson, RawMap};
 

@@ -1,4 +1,4 @@
-//! Reads Anthropic replies, streamed and whole.
+//! Decodes Anthropic replies, streamed and whole.
 
 use std::collections::BTreeMap;
 

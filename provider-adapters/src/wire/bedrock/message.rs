@@ -1,4 +1,4 @@
-//! Writes the messages of a Converse request.
+//! Encodes the messages of a Converse request.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Writes Converse requests.
+//! Encodes Converse requests.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Reads Converse replies, streamed and whole.
+//! Decodes Converse replies, streamed and whole.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The parts of a Gemini turn, for sending back.
+//! The parts of a Gemini turn, in the form they are sent back.
 
 use mcp_jsonrpc::{RawJson, RawMap};
 use serde_json::value::RawValue;

@@ -1,4 +1,4 @@
-//! Arguments that arrive as values with paths, and the JSON they make.
+//! Arguments that arrive as values with paths, and their JSON.
 
 use super::chunk::PartialArg;
 use crate::adapter::text_piece::Joiner;
@@ -16,7 +16,7 @@ pub(crate) struct PartialArgs {
 
 #[derive(Debug)]
 enum Tree {
-    /// Nothing has come for this place yet.
+    /// No value has arrived for this path yet.
     Empty,
     /// A number, a boolean or `null`, as JSON text.
     Plain(String),

@@ -1,4 +1,4 @@
-//! Writes `generateContent` requests.
+//! Encodes `generateContent` requests.
 
 use mcp_jsonrpc::{RawJson, RawMap};
 

@@ -1,4 +1,4 @@
-//! Reads Gemini replies, streamed and whole, from the Developer API and from Vertex.
+//! Decodes Gemini replies, streamed and whole, from the Developer API and from Vertex.
 
 use mcp_jsonrpc::RawJson;
 use serde_json::value::RawValue;

@@ -1,4 +1,4 @@
-//! The shape of a Chat Completions reply, streamed or whole, as far as it matters.
+//! The type of a Chat Completions reply, streamed or whole, as far as it is used.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,11 +1,11 @@
-//! How servers that speak Chat Completions differ, as data.
+//! The differences between servers compatible with Chat Completions, as data.
 
 use tool_schema::Target;
 
 use crate::adapter::Environment;
 use crate::adapter::wire_id::IdRule;
 
-/// A server's way of speaking Chat Completions.
+/// A server's dialect of Chat Completions.
 ///
 /// Take the nearest one and change what differs:
 ///
@@ -20,11 +20,11 @@ use crate::adapter::wire_id::IdRule;
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Dialect {
-    /// The dialect's name. What a server says under it, only the same name gets back.
+    /// The dialect's name. A server's own items are sent back only to the same name.
     pub name: &'static str,
-    /// Where the server usually is; `/chat/completions` follows.
+    /// The server's usual address; `/chat/completions` follows.
     pub base_url: &'static str,
-    /// The header that carries the key, where it is not a bearer token in `authorization`.
+    /// The header that carries the key, if it is not a bearer token in `authorization`.
     pub key_header: Option<&'static str>,
     /// The environment variables that hold the key and the base URL.
     pub environment: Environment,
@@ -32,43 +32,43 @@ pub struct Dialect {
     pub system_role: &'static str,
     /// The name of the output limit.
     pub max_tokens: &'static str,
-    /// Whether a stream must be asked for its usage.
+    /// Whether usage must be requested for a stream.
     pub asks_usage: bool,
-    /// Whether `parallel_tool_calls` is known.
+    /// Whether `parallel_tool_calls` is supported.
     pub parallel_switch: bool,
-    /// The word that forces a tool call, if there is one.
+    /// The value that forces a tool call, if there is one.
     pub required_choice: Option<&'static str>,
     /// Whether a single tool can be forced.
     pub named_choice: bool,
-    /// Whether `strict` may stand in a tool's definition.
+    /// Whether `strict` is allowed in a tool's definition.
     pub strict: bool,
-    /// How a reply in a JSON schema is asked for.
+    /// How a reply in a JSON schema is requested.
     pub output: OutputFormat,
-    /// Whether `prompt_cache_key` is known.
+    /// Whether `prompt_cache_key` is supported.
     pub cache_key: bool,
-    /// Whether `reasoning_effort` is known.
+    /// Whether `reasoning_effort` is supported.
     pub effort: bool,
-    /// Which call ids are accepted.
+    /// The call ids that are accepted.
     pub ids: IdRule,
     /// Whether content may be a list of parts; if not, it is always a string.
     pub parts: bool,
     /// Whether images are accepted.
     pub images: bool,
-    /// Whether sound is accepted.
+    /// Whether audio is accepted.
     pub audio: bool,
     /// Whether files are accepted.
     pub files: bool,
-    /// Where thoughts come in.
+    /// Where reasoning arrives.
     pub thoughts: Thoughts,
-    /// Whether the model's thoughts, and what else the server added to a turn, are sent back.
+    /// Whether the model's reasoning, and the server's other additions to a turn, are sent back.
     pub echo: bool,
-    /// Whether a user's turn may follow a tool's result.
+    /// Whether a user's turn is allowed after a tool's result.
     pub user_after_tool: bool,
-    /// What is accepted as a tool.
+    /// The tool schemas that are accepted.
     pub target: Target,
 }
 
-/// How a server is asked for a reply in a JSON schema.
+/// How a reply in a JSON schema is requested from a server.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum OutputFormat {
@@ -78,7 +78,7 @@ pub enum OutputFormat {
     Schema,
     /// `response_format` of type `json_object`; the schema is in the instructions.
     Object,
-    /// By instructions alone.
+    /// Instructions only.
     Instruction,
 }
 
@@ -98,13 +98,13 @@ const fn keys(keys: &'static [&'static str]) -> Environment {
     }
 }
 
-/// Where a server puts the model's thoughts.
+/// Where a server puts the model's reasoning.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Thoughts {
-    /// In fields of their own, if anywhere.
+    /// In separate fields, if anywhere.
     Fields,
-    /// In fields of their own, or in `<think>` at the start of the text.
+    /// In separate fields, or in `<think>` at the start of the text.
     Tags,
 }
 
@@ -170,7 +170,7 @@ impl Dialect {
         ..Self::OPENAI
     };
 
-    /// DeepSeek: text only, wants its thoughts back.
+    /// DeepSeek: text only, requires its reasoning back.
     pub const DEEPSEEK: Self = Self {
         name: "deepseek",
         environment: keys(&["DEEPSEEK_API_KEY"]),
@@ -184,7 +184,7 @@ impl Dialect {
         ..Self::COMPATIBLE
     };
 
-    /// Gemini's compatible server: signatures hang on the calls.
+    /// Gemini's compatible server: signatures are attached to the calls.
     pub const GEMINI: Self = Self {
         name: "gemini",
         environment: keys(&["GEMINI_API_KEY", "GOOGLE_API_KEY"]),
@@ -225,7 +225,7 @@ impl Dialect {
         ..Self::COMPATIBLE
     };
 
-    /// Mistral: its own word for a forced call, short ids, no unknown fields.
+    /// Mistral: its own value for a forced call, short ids, no unknown fields.
     pub const MISTRAL: Self = Self {
         name: "mistral",
         environment: keys(&["MISTRAL_API_KEY"]),
@@ -252,7 +252,7 @@ impl Dialect {
         ..Self::COMPATIBLE
     };
 
-    /// OpenRouter: wants the details of the reasoning back.
+    /// OpenRouter: requires the details of the reasoning back.
     pub const OPENROUTER: Self = Self {
         name: "openrouter",
         environment: keys(&["OPENROUTER_API_KEY"]),
@@ -267,7 +267,7 @@ impl Dialect {
         ..Self::COMPATIBLE
     };
 
-    /// Qwen at DashScope: forces a single tool, but not just any.
+    /// Qwen at DashScope: can force a single tool, but not any tool.
     pub const QWEN: Self = Self {
         name: "qwen",
         environment: keys(&["DASHSCOPE_API_KEY"]),
@@ -325,7 +325,7 @@ impl Dialect {
         Self::XAI,
     ];
 
-    /// The dialect of this name.
+    /// The dialect with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|dialect| dialect.name == name)
     }

@@ -1,4 +1,4 @@
-//! What a compatible server wants back that has no place in the neutral words.
+//! Items that a compatible server requires back and that have no neutral form.
 
 use mcp_jsonrpc::{RawJson, RawMap};
 use serde_json::value::RawValue;

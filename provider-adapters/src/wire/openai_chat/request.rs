@@ -1,4 +1,4 @@
-//! Writes Chat Completions requests.
+//! Encodes Chat Completions requests.
 
 use mcp_jsonrpc::{RawJson, RawMap};
 

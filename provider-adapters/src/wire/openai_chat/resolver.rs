@@ -1,4 +1,4 @@
-//! Which tool call a fragment belongs to, on servers that number and name their calls badly.
+//! Finds the tool call of a fragment, on servers that number and identify their calls badly.
 
 use crate::adapter::reply_builder::{PartIndex, ReplyBuilder};
 use crate::adapter::text_piece::TextPiece;
@@ -15,9 +15,9 @@ pub(crate) struct Fragment<'a> {
 /// Where a fragment belongs.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Home {
-    /// To this call.
+    /// An existing call.
     Known(PartIndex),
-    /// To a call that begins with it.
+    /// A call that starts with it.
     New,
     /// Ambiguous.
     Ambiguous,

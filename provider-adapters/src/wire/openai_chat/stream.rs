@@ -1,4 +1,4 @@
-//! Reads Chat Completions replies, streamed and whole.
+//! Decodes Chat Completions replies, streamed and whole.
 
 use serde_json::value::RawValue;
 

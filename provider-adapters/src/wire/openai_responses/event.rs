@@ -1,4 +1,4 @@
-//! The shapes of a Responses reply, streamed or whole, as far as they matter.
+//! The types of a Responses reply, streamed or whole, as far as they are used.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;

@@ -1,4 +1,4 @@
-//! Writes Responses requests.
+//! Encodes Responses requests.
 
 use mcp_jsonrpc::{RawJson, RawMap};
 

@@ -1,4 +1,4 @@
-//! Reads Responses replies, streamed and whole.
+//! Decodes Responses replies, streamed and whole.
 
 use std::collections::BTreeMap;
 

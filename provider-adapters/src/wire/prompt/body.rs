@@ -1,4 +1,4 @@
-//! What stands in a call's tags.
+//! The content of a call's tags.
 
 use mcp_jsonrpc::{RawJson, RawMap};
 

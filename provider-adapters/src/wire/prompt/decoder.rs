@@ -1,4 +1,4 @@
-//! Reads tool calls out of the text of another wire's reply.
+//! Extracts tool calls from the text of another wire's reply.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ pub(crate) struct PromptDecoder {
 pub(crate) enum Keeps {
     /// The text, with the calls in it.
     Text,
-    /// Whatever the inner wire keeps.
+    /// Everything the inner wire keeps.
     Inner,
 }
 

@@ -1,4 +1,4 @@
-//! Finds tool calls in text while it arrives.
+//! Finds tool calls in text as it arrives.
 
 mod call;
 #[cfg(test)]
@@ -15,9 +15,9 @@ use crate::conversation::tool_call::CallProblem;
 pub(crate) enum Found<'a> {
     /// Text for the user.
     Text(&'a str),
-    /// A call: the tool's name and the arguments as the model wrote them.
+    /// A call: the tool's name and the model's arguments.
     Call { name: &'a str, arguments: &'a str },
-    /// A call that must not be executed, because something is wrong with it.
+    /// A call that must not be executed because it is invalid.
     Rejected {
         name: &'a str,
         text: &'a str,
@@ -59,7 +59,7 @@ enum State {
     Text,
     /// A run of backticks inside a line.
     Ticks(usize),
-    /// Code inside a line, and how many backticks of its end have come.
+    /// Inline code, and the number of backticks of its end so far.
     Code {
         ticks: usize,
         seen: usize,
@@ -68,7 +68,7 @@ enum State {
     Fenced(Fence, FenceLine),
     FencedCall(Box<FencedCall>),
     Call(Box<OpenCall>),
-    /// The model goes on with a result that it made up.
+    /// The model continues with an invented result.
     Invented,
 }
 

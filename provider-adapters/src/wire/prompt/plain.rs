@@ -1,4 +1,4 @@
-//! Plain text as a wire: what is left when nothing is wrapped around a model's words.
+//! Plain text as a wire: for a model's text without a wire around it.
 
 use crate::adapter::decoder::{Decoder, Expected};
 use crate::adapter::reply_builder::{ReplyBuilder, Voice};

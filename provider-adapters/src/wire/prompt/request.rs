@@ -1,4 +1,4 @@
-//! A conversation with tools, as text alone.
+//! A conversation with tools, as plain text.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The tags that calls stand in.
+//! The tags of calls.
 
 /// A way to mark a call in text.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

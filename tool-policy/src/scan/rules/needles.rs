@@ -1,4 +1,4 @@
-//! What is found by exact text rather than by words: files, addresses, markers.
+//! Exact texts that rules look for: files, addresses, markers.
 
 use super::super::text::Word;
 use super::Subject;

@@ -1,4 +1,4 @@
-//! A call while it stands in the text.
+//! A call in the text.
 
 use super::super::body::{self, Body};
 use super::super::fence::{Fence, FenceLine};

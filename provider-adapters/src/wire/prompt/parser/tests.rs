@@ -1,4 +1,4 @@
-//! Every text is read whole and cut in two at every place.
+//! Every text is parsed whole, and split in two at every position.
 
 use proptest::prelude::*;
 
