@@ -18,6 +18,8 @@ pub(crate) struct ServerMetadata {
     pub(crate) registration_endpoint: Option<String>,
     /// Where its public keys are (OpenID Connect).
     pub(crate) jwks_uri: Option<String>,
+    /// Where it tells about the person who logged in (OpenID Connect).
+    pub(crate) userinfo_endpoint: Option<String>,
     /// Where a person logs out (OpenID Connect RP-Initiated Logout).
     pub(crate) end_session_endpoint: Option<String>,
     pub(crate) scopes_supported: Scopes,
@@ -78,6 +80,7 @@ impl ServerMetadata {
             token_endpoint: endpoint("/token"),
             registration_endpoint: endpoint("/register"),
             jwks_uri: None,
+            userinfo_endpoint: None,
             end_session_endpoint: None,
             scopes_supported: Scopes::default(),
             auth_methods: None,
@@ -98,6 +101,7 @@ impl ServerMetadata {
             token_endpoint: text("token_endpoint"),
             registration_endpoint: text("registration_endpoint"),
             jwks_uri: text("jwks_uri"),
+            userinfo_endpoint: text("userinfo_endpoint"),
             end_session_endpoint: text("end_session_endpoint"),
             scopes_supported: Scopes::of(scopes.iter().map(String::as_str)),
             auth_methods: document::texts(document, "token_endpoint_auth_methods_supported"),

@@ -13,18 +13,25 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// Just below what common load balancers wait before they hang up.
 const KEEP_ALIVE: Duration = Duration::from_secs(55);
 
-/// A client with rustls, ring and the operating system's certificates. Credentials do not follow
-/// redirects, and nothing is sent twice behind our back.
 pub(crate) fn client() -> Result<Client, BoxError> {
-    let builder = ClientBuilder::new()
+    Ok(client_builder()?.build()?)
+}
+
+/// The HTTP client of [`HttpModel::new`](crate::HttpModel::new), as a starting point for one with a
+/// proxy or a resolver: rustls with ring and the operating system's certificates; credentials do not
+/// follow redirects, and nothing is sent twice.
+///
+/// # Errors
+/// If the operating system's certificates cannot be read.
+pub fn client_builder() -> Result<ClientBuilder, BoxError> {
+    Ok(ClientBuilder::new()
         .user_agent(concat!("switchboard/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(CONNECT)
         .pool_idle_timeout(KEEP_ALIVE)
         .redirect(reqwest::redirect::Policy::none())
         .referer(false)
         .retry(reqwest::retry::never())
-        .tls_backend_preconfigured(system_tls()?);
-    Ok(builder.build()?)
+        .tls_backend_preconfigured(system_tls()?))
 }
 
 /// One configuration for the whole process: to read the system's certificates takes time.
