@@ -296,6 +296,8 @@ impl Error for AuthError {
     }
 }
 
+impl std::error::Error for Violation {}
+
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

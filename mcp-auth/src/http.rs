@@ -7,9 +7,9 @@ pub(crate) mod resolver;
 use std::sync::{Arc, OnceLock};
 
 use mcp_transport::Secret;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderValue, LOCATION};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, LOCATION};
 use reqwest::redirect::Policy;
-use reqwest::{Client, Response, StatusCode};
+use reqwest::{Client, ClientBuilder, Response, StatusCode};
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::Verifier;
 use serde_json::Value;
@@ -121,6 +121,35 @@ impl Http {
         ))
     }
 
+    /// Fetches a JSON object with these credentials, which are for this endpoint only: redirects are
+    /// not followed. `None` for another status or type.
+    pub(crate) async fn document_with(
+        &self,
+        url: &str,
+        credentials: &Secret,
+    ) -> Result<Option<Document>, AuthError> {
+        let url = self.check(url)?;
+        let mut value = HeaderValue::from_str(credentials.expose())
+            .map_err(|_| AuthError::config("the credentials cannot be sent"))?;
+        value.set_sensitive(true);
+        let request = self.client()?.get(url.clone());
+        let request = request
+            .header(ACCEPT, "application/json")
+            .header(AUTHORIZATION, value);
+        let response = request.send().await;
+        let response = response.map_err(|error| self.failed(&url, error))?;
+        match response.status() {
+            StatusCode::OK => {
+                let body = self.body(&url, response).await?;
+                Ok(serde_json::from_slice(&body).ok())
+            }
+            status if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS => Err(
+                AuthError::unavailable(without_query(&url), format!("HTTP {status}")),
+            ),
+            _ => Ok(None),
+        }
+    }
+
     /// Posts without following redirects: the body is for this endpoint only.
     pub(crate) async fn post(
         &self,
@@ -191,9 +220,11 @@ impl Http {
             return Ok(client);
         }
         let failed = |error: reqwest::Error| AuthError::config(error.without_url().to_string());
-        let mut builder = Client::builder()
-            .tls_backend_preconfigured(tls()?)
-            .dns_resolver(Resolver::new(self.guard.clone()))
+        let guard = Arc::clone(&self.guard);
+        let mut builder = plain_client()?
+            .dns_resolver(Resolver::new(move |name, address| {
+                guard.admits(name, address)
+            }))
             .redirect(Policy::none())
             .referer(false)
             .timeout(self.limits.request)
@@ -206,6 +237,10 @@ impl Http {
         let client = builder.build().map_err(failed)?;
         Ok(self.client.get_or_init(|| client))
     }
+}
+
+pub(crate) fn plain_client() -> Result<ClientBuilder, AuthError> {
+    Ok(Client::builder().tls_backend_preconfigured(tls()?))
 }
 
 /// The target of a redirect.

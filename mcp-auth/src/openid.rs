@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use mcp_transport::Secret;
 use parking_lot::Mutex;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use url::Url;
 
 use crate::discovery::server_metadata::ServerMetadata;
@@ -18,6 +18,7 @@ use crate::login::callback::{self, Expected, NoCode};
 use crate::random::{sha256, unguessable};
 use crate::token::dpop::Nonces;
 use crate::token::form::Form;
+use crate::token::scope::Scopes;
 use crate::token::token_endpoint::TokenRequest;
 use crate::{AuthError, AuthLimits};
 
@@ -43,8 +44,10 @@ const FRESH: Duration = Duration::from_secs(3600);
 /// let login = provider.begin().await?;
 /// // Remember `login.state`, `login.nonce` and `login.verifier`; send the browser to `login.url`.
 /// # let query = "";
-/// let id_token = provider.finish(query, &login.state, &login.verifier).await?;
-/// # let _ = id_token;
+/// let tokens = provider.finish(query, &login.state, &login.verifier).await?;
+/// // Verify `tokens.id_token`. If it does not say enough:
+/// let more = provider.user_info(&tokens.access_token).await?;
+/// # let _ = more;
 /// # Ok(())
 /// # }
 /// ```
@@ -55,6 +58,8 @@ pub struct OpenIdClient {
     client: RegisteredClient,
     redirect_uri: String,
     scopes: Vec<String>,
+    /// Scopes that are asked for if the provider has them.
+    optional: Vec<String>,
     known: Mutex<Option<(Arc<ServerMetadata>, Instant)>>,
 }
 
@@ -70,6 +75,16 @@ pub struct OpenIdLogin {
     pub nonce: String,
     /// The PKCE verifier, which proves that the response is ours.
     pub verifier: Secret,
+}
+
+/// What the provider issues at a login.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct OpenIdTokens {
+    /// Who logged in; not verified yet.
+    pub id_token: Secret,
+    /// What [`user_info`](OpenIdClient::user_info) is asked with.
+    pub access_token: Secret,
 }
 
 impl OpenIdClient {
@@ -93,6 +108,7 @@ impl OpenIdClient {
             client,
             redirect_uri: redirect_uri.into(),
             scopes: ["openid", "email", "profile"].map(str::to_owned).into(),
+            optional: Vec::new(),
             known: Mutex::default(),
         })
     }
@@ -104,6 +120,14 @@ impl OpenIdClient {
         if !self.scopes.contains(&scope) {
             self.scopes.push(scope);
         }
+        self
+    }
+
+    /// Asks for another scope if the provider says that it has it: some refuse those that they do not
+    /// know.
+    #[must_use]
+    pub fn with_optional_scope(mut self, scope: impl Into<String>) -> Self {
+        self.optional.push(scope.into());
         self
     }
 
@@ -129,12 +153,18 @@ impl OpenIdClient {
         let state = Secret::new(unguessable()?);
         let verifier = Secret::new(unguessable()?);
         let nonce = unguessable()?;
+        let there = |scope: &&String| {
+            let known = Scopes::parse(scope).is_subset(&metadata.scopes_supported);
+            known && !self.scopes.contains(scope)
+        };
+        let scopes = self.scopes.iter().chain(self.optional.iter().filter(there));
+        let scopes: Vec<&str> = scopes.map(String::as_str).collect();
         url.set_fragment(None);
         url.query_pairs_mut()
             .append_pair("response_type", "code")
             .append_pair("client_id", &self.client.id)
             .append_pair("redirect_uri", &self.redirect_uri)
-            .append_pair("scope", &self.scopes.join(" "))
+            .append_pair("scope", &scopes.join(" "))
             .append_pair("state", state.expose())
             .append_pair("nonce", &nonce)
             .append_pair("code_challenge", &sha256(verifier.expose()))
@@ -147,7 +177,7 @@ impl OpenIdClient {
         })
     }
 
-    /// Exchanges the code in the query that the browser returned for an ID token, which is not verified yet.
+    /// Exchanges the code in the query that the browser returned for tokens. The ID token is not verified yet.
     ///
     /// # Errors
     /// If the response belongs to another login or another issuer, if the login was denied, or if the code is not
@@ -157,7 +187,7 @@ impl OpenIdClient {
         query: &str,
         state: &Secret,
         verifier: &Secret,
-    ) -> Result<Secret, AuthError> {
+    ) -> Result<OpenIdTokens, AuthError> {
         let metadata = self.metadata().await?;
         let expected = Expected {
             state,
@@ -189,7 +219,30 @@ impl OpenIdClient {
         };
         let issued = request.send(&self.http, &Nonces::default()).await?;
         let missing = || AuthError::malformed(endpoint, "there is no ID token in it");
-        issued.id_token.ok_or_else(missing)
+        Ok(OpenIdTokens {
+            id_token: issued.id_token.ok_or_else(missing)?,
+            access_token: issued.access,
+        })
+    }
+
+    /// What the provider says of the person who logged in, beside what is in the ID token; nothing if
+    /// it has no place for that. It is of another person, and must not be used, unless its `sub` is the
+    /// one of the verified ID token.
+    ///
+    /// # Errors
+    /// If it cannot be had.
+    pub async fn user_info(
+        &self,
+        access_token: &Secret,
+    ) -> Result<Option<Map<String, Value>>, AuthError> {
+        let metadata = self.metadata().await?;
+        let Some(place) = metadata.userinfo_endpoint.as_deref() else {
+            return Ok(None);
+        };
+        let bearer = Secret::new(format!("Bearer {}", access_token.expose()));
+        let document = self.http.document_with(place, &bearer).await?;
+        let missing = || AuthError::malformed(place, "it tells nothing about the person");
+        document.map(Some).ok_or_else(missing)
     }
 
     /// The provider's public keys: a JSON Web Key Set.

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use mcp_client::{ClientBuilder, EraMemory};
 use mcp_config::{Endpoint, ServerConfig, ServerName};
 use mcp_transport::{
-    AuthProvider, BoxError, LocalSpawner, ProcessStatus, ProcessTracker, SpawnRequest,
+    AuthProvider, BoxError, HttpConfig, LocalSpawner, ProcessStatus, ProcessTracker, SpawnRequest,
     SpawnedProcess, Spawner, StdioConnect, StdioLimits, Stop, TransportError,
 };
 use parking_lot::Mutex;
@@ -37,6 +37,10 @@ pub trait Connector: fmt::Debug + Send + Sync {
 /// Supplies the credentials for a server, if there are any.
 type AuthSource = Arc<dyn Fn(&ServerConfig) -> Option<Arc<dyn AuthProvider>> + Send + Sync>;
 
+/// Changes how remote servers are reached.
+type HttpSettings =
+    Arc<dyn Fn(&ServerConfig, HttpConfig) -> Result<HttpConfig, BoxError> + Send + Sync>;
+
 /// Starts programs on this machine, and connects to remote servers over HTTP (or the older HTTP+SSE). A clone has the
 /// same settings and does not know the processes this one has started.
 pub struct DefaultConnector {
@@ -44,6 +48,7 @@ pub struct DefaultConnector {
     tracker: ProcessTracker,
     stdio_limits: StdioLimits,
     auth: Option<AuthSource>,
+    http: Option<HttpSettings>,
     eras: EraMemory,
     started: Arc<Mutex<BTreeMap<ServerName, Vec<Arc<Watched>>>>>,
 }
@@ -56,6 +61,7 @@ impl DefaultConnector {
             tracker: ProcessTracker::global(),
             stdio_limits: StdioLimits::default(),
             auth: None,
+            http: None,
             eras: EraMemory::new(),
             started: Arc::default(),
         }
@@ -91,6 +97,17 @@ impl DefaultConnector {
         self.auth = Some(Arc::new(auth));
         self
     }
+
+    /// Lets `http` change how each remote server is reached, such as by an HTTP client of your own, or
+    /// refuse it.
+    #[must_use]
+    pub fn with_http(
+        mut self,
+        http: impl Fn(&ServerConfig, HttpConfig) -> Result<HttpConfig, BoxError> + Send + Sync + 'static,
+    ) -> Self {
+        self.http = Some(Arc::new(http));
+        self
+    }
 }
 
 #[async_trait]
@@ -112,6 +129,9 @@ impl Connector for DefaultConnector {
                 let mut http = endpoint.to_http()?;
                 if let Some(auth) = self.auth.as_ref().and_then(|auth| auth(config)) {
                     http = http.with_auth(auth);
+                }
+                if let Some(settings) = &self.http {
+                    http = settings(config, http)?;
                 }
                 ClientBuilder::new(http.into_connect()?)
             }
@@ -152,6 +172,7 @@ impl Clone for DefaultConnector {
             tracker: self.tracker.clone(),
             stdio_limits: self.stdio_limits,
             auth: self.auth.clone(),
+            http: self.http.clone(),
             eras: self.eras.clone(),
             started: Arc::default(),
         }

@@ -25,6 +25,7 @@ use mcp_jsonrpc::Secret;
 use parking_lot::Mutex;
 use tokio::time::{Instant, sleep};
 
+pub use client::client_builder;
 pub use retry::Retry;
 
 use self::carrier::{Carrier, Reached};

@@ -38,7 +38,7 @@ pub use http::aws::AwsCredentials;
 #[cfg(feature = "vertex")]
 pub use http::google::GoogleCredentials;
 #[cfg(feature = "http")]
-pub use http::{HttpModel, Retry, Timeouts};
+pub use http::{HttpModel, Retry, Timeouts, client_builder};
 pub use mcp_jsonrpc::Secret;
 pub use mcp_jsonrpc::model::flatten;
 pub use model::{

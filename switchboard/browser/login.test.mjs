@@ -74,7 +74,6 @@ provider = new Provider(issuer, {
   ],
   scopes: SCOPE.split(' '),
   claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'], groups: ['groups'] },
-  conformIdTokenClaims: false,
   cookies: { keys: ['only for tests'] },
   features: {
     devInteractions: { enabled: false },
@@ -221,4 +220,34 @@ scene(program, 'a stolen or replayed answer opens nothing', { expect }, async (v
   await visitor.context.addCookies(cookies);
   await page.goto(held.url);
   await inside(page);
+});
+
+scene(program, 'a link brings no one into another account, and a session wins over a token', { expect }, async (visitor) => {
+  // Someone whose own account the visitor is to work in.
+  const author = await logIn(visitor, 'ann');
+  await inside(author);
+  const made = await author.evaluate(async () => {
+    const headers = { 'X-Switchboard-Page': '1', 'Content-Type': 'application/json' };
+    const body = JSON.stringify({ name: 'bait', scope: 'chat', expiresInDays: 1 });
+    return (await fetch('api/tokens', { method: 'POST', headers, body })).json();
+  });
+  assert.match(made.token, /^sbp_/);
+  await visitor.context.clearCookies();
+  const kept = (page) => page.evaluate(() => localStorage.getItem('switchboard.token'));
+  const lured = await visitor.context.newPage();
+  await lured.goto(`${program.url}/#token=${made.token}`);
+  await gate(lured);
+  assert.equal(await kept(lured), null);
+  const page = await logIn(visitor, 'bob');
+  await inside(page);
+  await page.evaluate((token) => {
+    location.hash = `#token=${token}`;
+  }, made.token);
+  await page.getByText(/^The key in that link is not valid/).waitFor();
+  assert.equal(await kept(page), null);
+  // One that was kept before gives way to the login.
+  await page.evaluate((token) => localStorage.setItem('switchboard.token', token), made.token);
+  await page.reload();
+  await inside(page);
+  assert.equal(await kept(page), null);
 });

@@ -8,15 +8,18 @@ mod api;
 mod app;
 mod audit;
 mod cookie;
+mod enforce;
 mod error;
 mod events;
 mod extractor;
 mod guard;
 mod identity;
+mod idle;
 mod input;
 mod limits;
 mod listen;
 mod logins;
+mod networks;
 mod openapi;
 mod operate;
 mod page;
@@ -41,7 +44,8 @@ use tokio::task::JoinHandle;
 
 use crate::demo::{DemoModel, DemoScript};
 use crate::exit::{Exit, Failure};
-use crate::store::{Change, Store, User, UserId};
+use crate::store::{Change, Store, StoreError, User, UserId};
+pub(crate) use audit::by_hand;
 pub(crate) use input::present;
 pub use limits::UserLimits;
 pub use logins::OpenIdOptions;
@@ -51,12 +55,15 @@ use access::Access;
 use app::App;
 use audit::Audit;
 use logins::{Logins, Provider};
+use networks::Networks;
 use people::People;
 use tls::Certificate;
 
 /// How long a session may be unused, and how long it lasts.
 const SESSION_IDLE: Duration = Duration::from_secs(12 * 3600);
 const SESSION_LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
+/// How long others on the network may take to notice that it is not ready.
+const DRAIN_TIME: Duration = Duration::from_secs(3);
 /// Grace period for open requests at shutdown.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -67,9 +74,11 @@ pub struct Options {
     reach: Reach,
     users: Vec<String>,
     trusted: Vec<String>,
+    networks: Vec<Network>,
     openid: Option<OpenIdOptions>,
     session_times: (Duration, Duration),
     limits: UserLimits,
+    drain_time: Option<Duration>,
     demo_step: Duration,
 }
 
@@ -81,9 +90,11 @@ impl Options {
             reach: Reach::local(0),
             users: Vec::new(),
             trusted: Vec::new(),
+            networks: Vec::new(),
             openid: None,
             session_times: (SESSION_IDLE, SESSION_LONGEST),
             limits: UserLimits::default(),
+            drain_time: None,
             demo_step: Duration::ZERO,
         }
     }
@@ -124,6 +135,14 @@ impl Options {
         self
     }
 
+    /// Lets users who may not use this machine name addresses in these private networks. Otherwise
+    /// their servers and models are at public addresses.
+    #[must_use]
+    pub fn with_private_networks(mut self, networks: Vec<Network>) -> Self {
+        self.networks = networks;
+        self
+    }
+
     /// For all who log in at this OpenID provider.
     #[must_use]
     pub fn with_openid(mut self, openid: Option<OpenIdOptions>) -> Self {
@@ -145,6 +164,15 @@ impl Options {
         self
     }
 
+    /// Goes on serving for this long after it was told to stop, while it says that it is not ready, so
+    /// that whatever spreads requests over machines takes it out first; 3 seconds where machines share
+    /// the store, else none.
+    #[must_use]
+    pub fn with_drain_time(mut self, time: Option<Duration>) -> Self {
+        self.drain_time = time;
+        self
+    }
+
     /// Delays each piece of the demo model's replies.
     #[must_use]
     pub fn with_demo_step(mut self, step: Duration) -> Self {
@@ -161,6 +189,7 @@ pub struct Serve {
     links: Vec<LoginLink>,
     app: App,
     closing: watch::Sender<bool>,
+    drain_time: Duration,
     task: JoinHandle<()>,
 }
 
@@ -189,6 +218,11 @@ impl Serve {
     /// # Errors
     /// If the port is taken, or the store or the file of tokens cannot be used.
     pub async fn start(store: Arc<dyn Store>, options: Options) -> Result<Self, Failure> {
+        if let Some(cluster) = store.cluster()
+            && !cluster.takes_changes().await?
+        {
+            return Err(StoreError::ReadOnly.into());
+        }
         let reach = options.reach;
         logins::refuse_links(&reach, &options.users)?;
         // A team has no links, except those that were asked for on this machine.
@@ -202,6 +236,7 @@ impl Serve {
             true => team(&*store, options.trusted, options.openid.is_some()).await?,
             false => People::fixed(users.clone(), trusted(options.trusted, &users)?),
         };
+        let people = people.with_networks(Networks::allowing(options.networks));
         let certificate = reach.tls.clone().map(Certificate::open).transpose()?;
         let listener = TcpListener::bind(reach.listen).await.map_err(|error| {
             let text = match reach.listen.ip().is_loopback() {
@@ -229,6 +264,10 @@ impl Serve {
             })?,
             false => Audit::default(),
         };
+        let drain_time = options.drain_time.unwrap_or(match store.cluster() {
+            Some(_) => DRAIN_TIME,
+            None => Duration::ZERO,
+        });
         let (idle, longest) = options.session_times;
         let logins = Logins {
             provider,
@@ -250,11 +289,12 @@ impl Serve {
         tracing::info!(%address, url, "serving");
         let (closing, closed) = watch::channel(false);
         let names = reach.names(address.port());
+        let reach = Arc::new(reach);
         let app = App::new(
             store,
             access,
             demo,
-            names,
+            (Arc::clone(&reach), names),
             closed.clone(),
             (people.clone(), logins, options.limits),
         );
@@ -263,6 +303,7 @@ impl Serve {
         }
         app.runs.watch_over(people);
         tokio::spawn(runs::receive(app.clone()));
+        tokio::spawn(enforce::enforce(app.clone()));
         let router = api::router(app.clone());
         let door = listen::Door {
             listener,
@@ -281,6 +322,7 @@ impl Serve {
             links,
             app,
             closing,
+            drain_time,
             task,
         })
     }
@@ -314,10 +356,12 @@ impl Serve {
         Ok(format!("{}/#code={code}", self.url))
     }
 
-    /// Shuts down gracefully: accepts no new requests, settles running calls, and ends every server
-    /// process.
+    /// Shuts down gracefully: says that it is not ready, accepts no new requests, settles running
+    /// calls, and ends every server process.
     pub async fn stop(mut self) {
         tracing::info!(address = %self.address, "stopping");
+        self.app.metrics.drain();
+        tokio::time::sleep(self.drain_time).await;
         let _ = self.closing.send(true);
         self.app.runs.stop().await;
         let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, &mut self.task).await;

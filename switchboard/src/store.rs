@@ -41,6 +41,7 @@ mod sqlite;
 mod stored_value;
 mod table;
 mod timestamp;
+mod user_change;
 
 use std::fmt;
 use std::time::Duration;
@@ -60,11 +61,11 @@ pub use lease::{LEASE_TIMEOUT, Lease};
 #[cfg(feature = "postgres")]
 pub use postgres::{PostgresLimits, PostgresStore};
 pub use row::{
-    AccessToken, ApprovedDefinition, Assistant, Blob, CallStatus, Conversation, Decision,
+    AccessToken, ApprovedDefinition, Arrival, Assistant, Blob, CallStatus, Conversation, Decision,
     DefinitionKind, EnvPolicy, Event, EventBounds, LoginAttempt, LoginSession, McpMode, Message,
     MessagePlace, NewEvent, OnLimit, Pending, PendingKind, PendingState, Role, Rule, RuleScope,
     Run, Server, ServerKind, ServerTool, Setting, Snapshot, Standing, TeamRole, TokenRef,
-    TokenScope, ToolCall, ToolSelection, Trust, Usage, UsageTotal, User,
+    TokenScope, ToolCall, ToolSelection, Trust, Usage, UsageTotal, User, UserEdit,
 };
 pub use search::SearchWords;
 pub(crate) use sqlite::peek_setting;

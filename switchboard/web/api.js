@@ -15,19 +15,6 @@ export class ApiError extends Error {
   }
 }
 
-/**
- * Takes the token, or a one-time code for it, out of the address bar, and keeps it if it is valid:
- * any page can link to this one. Returns false if there was one and it is invalid.
- */
-export async function takeToken() {
-  const brought = /[#&](token|code)=([^&]+)/.exec(location.hash);
-  if (!brought) return true;
-  history.replaceState(null, '', location.pathname + location.search);
-  const [, kind, held] = brought;
-  const token = kind === 'token' ? decoded(held) : await redeemed(decoded(held));
-  return token !== null && tryToken(token);
-}
-
 /** Stores a valid token; an invalid one changes nothing. */
 export async function tryToken(token) {
   const options = { headers: { Authorization: `Bearer ${token}` } };
@@ -35,14 +22,6 @@ export async function tryToken(token) {
   if (!answer?.ok) return false;
   localStorage.setItem(KEY, token);
   return true;
-}
-
-/** Exchanges a one-time code for a token; nothing if it was used already. */
-async function redeemed(code) {
-  const headers = { 'Content-Type': 'application/json' };
-  const options = { method: 'POST', headers, body: JSON.stringify({ code }) };
-  const answer = await send('token', options).catch(() => null);
-  return answer?.ok ? (await answer.json()).token : null;
 }
 
 export function decoded(held) {
@@ -61,9 +40,8 @@ export function forgetToken() {
   localStorage.removeItem(KEY);
 }
 
-/** Sends a request with the token, or with the session. Fails only if there is no response. */
-export function send(path, options = {}) {
-  const token = localStorage.getItem(KEY);
+/** Sends a request with the token, or else with the session. Fails only if there is no response. */
+export function send(path, options = {}, token = localStorage.getItem(KEY)) {
   // No page of another site can send this header.
   const headers = { 'X-Switchboard-Page': '1', ...options.headers };
   if (token !== null) headers.Authorization ??= `Bearer ${token}`;

@@ -1,6 +1,6 @@
-// Logging in at the team's OpenID provider, and out again.
+// Ways in: the links of this machine, logging in at the team's OpenID provider, and out again.
 
-import { forgetToken, get, post, send } from './api.js';
+import { decoded, forgetToken, get, post, send, tryToken } from './api.js';
 import { h } from './dom.js';
 import { text } from './text.js';
 
@@ -19,10 +19,34 @@ export function ways() {
   return get('login').catch(() => null);
 }
 
-/** Whether this browser is logged in. */
-export async function hasSession() {
-  if (!(await ways())?.openid) return false;
-  const answer = await send('health').catch(() => null);
+/**
+ * Takes the token of a link, or a one-time code for it, out of the address bar, and keeps it if it is
+ * valid. Any page can link to this one: where users log in no link counts, and a personal access token
+ * never does, or whoever follows the link would work in its author's account. Returns false if there
+ * was one that does not count.
+ */
+export async function takeToken(found) {
+  const brought = /[#&](token|code)=([^&]+)/.exec(location.hash);
+  if (!brought) return true;
+  history.replaceState(null, '', location.pathname + location.search);
+  if (!found?.links) return false;
+  const [, kind, held] = brought;
+  const token = kind === 'token' ? decoded(held) : await redeemed(decoded(held));
+  return token !== null && !token.startsWith('sbp_') && tryToken(token);
+}
+
+/** Exchanges a one-time code for a token; nothing if it was used already. */
+async function redeemed(code) {
+  const headers = { 'Content-Type': 'application/json' };
+  const options = { method: 'POST', headers, body: JSON.stringify({ code }) };
+  const answer = await send('token', options, null).catch(() => null);
+  return answer?.ok ? (await answer.json()).token : null;
+}
+
+/** Whether this browser is logged in, whatever token it has. */
+export async function hasSession(found) {
+  if (!found?.openid) return false;
+  const answer = await send('health', {}, null).catch(() => null);
   return answer?.ok === true;
 }
 

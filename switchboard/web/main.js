@@ -1,6 +1,6 @@
 // Opens the page: token, live line, frame, and the view the address names.
 
-import { forgetToken, get, hasToken, onRefused, takeToken } from './api.js';
+import { forgetToken, get, hasToken, onRefused } from './api.js';
 import { approvalsView } from './approvals.js';
 import { assistantsView } from './assistants.js';
 import { chatView } from './chat.js';
@@ -10,7 +10,7 @@ import { gate } from './gate.js';
 import { gatewayView } from './gateway.js';
 import { historyView } from './history.js';
 import { start } from './live.js';
-import { hasSession, takeProblem } from './login.js';
+import { hasSession, takeProblem, takeToken, ways } from './login.js';
 import { failed, notice } from './notices.js';
 import { route } from './router.js';
 import { serverView } from './server.js';
@@ -69,11 +69,14 @@ async function open() {
 }
 
 async function begin() {
-  const good = await takeToken();
+  const found = await ways();
+  const good = await takeToken(found);
   onRefused(refused);
   const stale = text.page.staleLink;
   const problem = takeProblem();
-  if (!hasToken() && (problem || !(await hasSession()))) return gate(root, good ? problem : stale, open);
+  const session = await hasSession(found);
+  if (session) forgetToken();
+  if (!hasToken() && (problem || !session)) return gate(root, good ? problem : stale, open);
   if (!good) notice(`${stale} ${text.page.stillHere}`, 'warn');
   try {
     await open();

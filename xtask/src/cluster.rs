@@ -1,4 +1,4 @@
-//! `cargo xtask cluster [--short]`: replicas of `switchboard serve` on one PostgreSQL database, which
+//! `cargo xtask cluster [--short] [--profile P]`: replicas of `switchboard serve` on one PostgreSQL database, which
 //! are killed, paused, cut off and ended while users have calls made.
 
 use crate::postgres::{self, Server};
@@ -27,12 +27,16 @@ const SHORT: &[&str] = &[
 
 /// Builds the program and the judge, and runs it on a database server of its own.
 pub(crate) fn run(args: &[String]) -> Outcome {
-    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    let mut words: Vec<&str> = args.iter().map(String::as_str).collect();
+    let profile = shell::option(&mut words, "--profile");
     let plan: &[&str] = match words.as_slice() {
         [] => LONG,
         ["--short"] => SHORT,
         numbers if numbers.iter().all(|number| number.contains('=')) => numbers,
-        _ => return Err("usage: cargo xtask cluster [--short | NAME=NUMBER…]".to_owned()),
+        _ => {
+            let usage = "usage: cargo xtask cluster [--short | NAME=NUMBER…] [--profile P]";
+            return Err(usage.to_owned());
+        }
     };
     let Some(server) = Server::start()? else {
         return match in_ci() && cfg!(target_os = "linux") {
@@ -43,9 +47,13 @@ pub(crate) fn run(args: &[String]) -> Outcome {
             }
         };
     };
-    let targets = ["--bin", "switchboard", "--example", "cluster"];
+    let mut targets = vec!["--bin", "switchboard", "--example", "cluster"];
+    if let Some(profile) = profile {
+        targets.extend(["--profile", profile]);
+    }
     shell::run(cargo_as_tested("build", &targets))?;
-    let mut judge = command("target/debug/examples/cluster", plan);
+    let folder = shell::folder(profile.unwrap_or("dev"));
+    let mut judge = command(&format!("target/{folder}/examples/cluster"), plan);
     judge.env(postgres::VARIABLE, server.url());
     judge.env("SWITCHBOARD_RESTART_POSTGRES", server.restart_command());
     shell::run(judge)

@@ -14,9 +14,6 @@ pub(crate) fn run(args: &[String]) -> Outcome {
     build.args(["--bin", "switchboard", "--example", "load"]);
     build.args(["--profile", profile]);
     shell::run(build)?;
-    let folder = match profile {
-        "dev" => "debug",
-        profile => profile,
-    };
+    let folder = shell::folder(profile);
     shell::run(command(&format!("target/{folder}/examples/load"), &[]))
 }

@@ -62,7 +62,8 @@ what gates a change
   interop [--rmcp]   real servers, installed by package name, over every transport; official clients on ours
   oracles [--rounds N] [--seed S]   the model wires against the vendors' own SDKs
   chaos [PATTERN] misbehaving servers: outcome, time, memory, processes left
-  cluster [--short]   replicas on one PostgreSQL, killed, paused and cut off (in ci: --short)
+  cluster [--short] [--profile P]
+                      replicas on one PostgreSQL, killed, paused and cut off (in ci: --short)
   browser [CASE…] the web page in a real Chromium; pictures in target/browser/shots
   journeys [--profile P]   the program as users build it, in a terminal and in Chromium, with real servers
 

@@ -149,3 +149,19 @@ fn spell(command: &Command) -> String {
     );
     words.join(" ")
 }
+
+/// Takes an option with its value out of the arguments.
+pub(crate) fn option<'a>(words: &mut Vec<&'a str>, name: &str) -> Option<&'a str> {
+    let at = words.iter().position(|word| *word == name)?;
+    let value = words.get(at + 1).copied()?;
+    words.drain(at..at + 2);
+    Some(value)
+}
+
+/// The folder of what cargo builds in this profile.
+pub(crate) fn folder(profile: &str) -> &str {
+    match profile {
+        "dev" => "debug",
+        profile => profile,
+    }
+}

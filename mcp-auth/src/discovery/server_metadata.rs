@@ -18,6 +18,8 @@ pub(crate) struct ServerMetadata {
     pub(crate) registration_endpoint: Option<String>,
     /// The URL of its public keys (OpenID Connect).
     pub(crate) jwks_uri: Option<String>,
+    /// The endpoint that describes the person who logged in (OpenID Connect).
+    pub(crate) userinfo_endpoint: Option<String>,
     /// The page for logging out (OpenID Connect RP-Initiated Logout).
     pub(crate) end_session_endpoint: Option<String>,
     pub(crate) scopes_supported: Scopes,
@@ -77,6 +79,7 @@ impl ServerMetadata {
             token_endpoint: endpoint("/token"),
             registration_endpoint: endpoint("/register"),
             jwks_uri: None,
+            userinfo_endpoint: None,
             end_session_endpoint: None,
             scopes_supported: Scopes::default(),
             auth_methods: None,
@@ -97,6 +100,7 @@ impl ServerMetadata {
             token_endpoint: text("token_endpoint"),
             registration_endpoint: text("registration_endpoint"),
             jwks_uri: text("jwks_uri"),
+            userinfo_endpoint: text("userinfo_endpoint"),
             end_session_endpoint: text("end_session_endpoint"),
             scopes_supported: Scopes::of(scopes.iter().map(String::as_str)),
             auth_methods: document::texts(document, "token_endpoint_auth_methods_supported"),

@@ -1,12 +1,12 @@
 //! The URLs that may be contacted when a server names them: the defence against server-side request forgery.
 
 use std::collections::BTreeSet;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use url::{Host, Url};
 
-use crate::Violation;
 use crate::http::address::{Reach, reach};
+use crate::{PublicNetwork, Violation};
 
 /// The rules for every URL named by a server rather than by the user.
 ///
@@ -17,6 +17,8 @@ use crate::http::address::{Reach, reach};
 pub(crate) struct Guard {
     loopback: bool,
     trusted: BTreeSet<String>,
+    /// Where requests may go if the user's word is not enough.
+    network: Option<PublicNetwork>,
 }
 
 impl Guard {
@@ -25,10 +27,19 @@ impl Guard {
     pub(crate) fn of(server: &Url) -> Self {
         let mut guard = Self {
             loopback: is_loopback(server),
-            trusted: BTreeSet::new(),
+            ..Self::default()
         };
         guard.trust(server);
         guard
+    }
+
+    /// The rules for servers of a user who is trusted no more than they are.
+    pub(crate) fn within(network: PublicNetwork) -> Self {
+        Self {
+            loopback: network.admits(Ipv4Addr::LOCALHOST.into()),
+            network: Some(network),
+            ..Self::default()
+        }
     }
 
     /// Allows URLs on this machine.
@@ -85,6 +96,10 @@ impl Guard {
     pub(crate) fn admits(&self, host: &str, address: IpAddr) -> bool {
         match reach(address) {
             Reach::Public => true,
+            _ if self.network.is_some() => {
+                let mut network = self.network.iter();
+                network.any(|network| network.admits(address))
+            }
             Reach::Loopback => self.loopback || self.trusted.contains(&bare_host(host)),
             Reach::Internal => self.trusted.contains(&bare_host(host)),
         }

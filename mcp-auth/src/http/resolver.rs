@@ -2,45 +2,45 @@
 
 use std::error::Error;
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
-use crate::http::guard::Guard;
+/// Whether a name may lead to an address.
+type Admits = dyn Fn(&str, IpAddr) -> bool + Send + Sync;
 
-/// Resolves names with the operating system and returns only addresses the guard allows. The connection uses those
+/// Resolves names with the operating system and returns only admitted addresses. The connection uses those
 /// addresses, so that a name cannot be rebound in between.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Resolver {
-    guard: Arc<Guard>,
+    admits: Arc<Admits>,
 }
 
 impl Resolver {
-    pub(crate) fn new(guard: Arc<Guard>) -> Self {
-        Self { guard }
+    pub(crate) fn new(admits: impl Fn(&str, IpAddr) -> bool + Send + Sync + 'static) -> Self {
+        let admits = Arc::new(admits);
+        Self { admits }
     }
 }
 
 impl Resolve for Resolver {
     fn resolve(&self, name: Name) -> Resolving {
-        let guard = self.guard.clone();
+        let admits = self.admits.clone();
         Box::pin(async move {
             let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            let admitted = admitted(&guard, name.as_str(), found)?;
+            let admitted = admitted(&*admits, name.as_str(), found)?;
             Ok(Box::new(admitted.into_iter()) as Addrs)
         })
     }
 }
 
 fn admitted(
-    guard: &Guard,
+    admits: &Admits,
     name: &str,
     found: impl Iterator<Item = SocketAddr>,
 ) -> Result<Vec<SocketAddr>, Forbidden> {
-    let admitted: Vec<_> = found
-        .filter(|address| guard.admits(name, address.ip()))
-        .collect();
+    let admitted: Vec<_> = found.filter(|address| admits(name, address.ip())).collect();
     if admitted.is_empty() {
         Err(Forbidden)
     } else {
@@ -79,15 +79,17 @@ mod tests {
     use url::Url;
 
     use super::*;
+    use crate::http::guard::Guard;
 
     #[test]
     fn only_admitted_addresses_are_passed_on() {
         let guard = Guard::of(&Url::parse("https://mcp.example.com/").unwrap());
         let found = ["10.0.0.1:0", "9.9.9.9:0", "[::1]:0"].map(|address| address.parse().unwrap());
-        let passed = admitted(&guard, "as.example.com", found.into_iter()).unwrap();
+        let admits = move |name: &str, address| guard.admits(name, address);
+        let passed = admitted(&admits, "as.example.com", found.into_iter()).unwrap();
         assert_eq!(passed, ["9.9.9.9:0".parse().unwrap()]);
         let none = admitted(
-            &guard,
+            &admits,
             "as.example.com",
             ["169.254.169.254:0".parse().unwrap()].into_iter(),
         );

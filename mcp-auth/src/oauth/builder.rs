@@ -17,7 +17,7 @@ use crate::store::TokenStore;
 use crate::store::memory::MemoryStore;
 use crate::token::dpop::Nonces;
 use crate::token::id_jag::EnterpriseLogin;
-use crate::{AuthError, AuthLimits, OAuth};
+use crate::{AuthError, AuthLimits, OAuth, PublicNetwork};
 
 /// Builds a provider for one server; see [`OAuth::builder`].
 ///
@@ -29,6 +29,7 @@ pub struct OAuthBuilder {
     store: Option<Arc<dyn TokenStore>>,
     loopback: bool,
     trusted_hosts: Vec<String>,
+    network: Option<PublicNetwork>,
     proxy: Option<String>,
 }
 
@@ -51,6 +52,7 @@ impl OAuthBuilder {
             store: None,
             loopback: false,
             trusted_hosts: Vec::new(),
+            network: None,
             proxy: None,
         }
     }
@@ -150,6 +152,14 @@ impl OAuthBuilder {
         self
     }
 
+    /// Restricts all requests to this network, including those to the server's own host: its address was given by
+    /// someone who does not own this machine.
+    #[must_use]
+    pub fn network(mut self, network: PublicNetwork) -> Self {
+        self.network = Some(network);
+        self
+    }
+
     /// Uses a proxy for authorization servers. The proxy then resolves names and must reject those in private networks;
     /// addresses are still checked.
     #[must_use]
@@ -188,7 +198,10 @@ impl OAuthBuilder {
                 "client credentials need a registered client",
             ));
         }
-        let mut guard = Guard::of(&url);
+        let mut guard = match self.network {
+            Some(network) => Guard::within(network),
+            None => Guard::of(&url),
+        };
         if self.loopback {
             guard.allow_loopback();
         }

@@ -13,14 +13,22 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// Just below what common load balancers wait before they hang up.
 const KEEP_ALIVE: Duration = Duration::from_secs(55);
 
-/// A client with rustls, ring and the operating system's certificates.
+/// A client with our defaults.
 pub(crate) fn client() -> Result<Client, BoxError> {
-    let builder = ClientBuilder::new()
+    build(client_builder()?)
+}
+
+/// The defaults of [`HttpModel::new`](crate::HttpModel::new), as a starting point for a client with a
+/// proxy or a resolver: rustls with ring and the operating system's certificates.
+///
+/// # Errors
+/// If the operating system's certificates cannot be read.
+pub fn client_builder() -> Result<ClientBuilder, BoxError> {
+    Ok(ClientBuilder::new()
         .user_agent(concat!("switchboard/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(CONNECT)
         .pool_idle_timeout(KEEP_ALIVE)
-        .tls_backend_preconfigured(system_tls()?);
-    build(builder)
+        .tls_backend_preconfigured(system_tls()?))
 }
 
 /// Builds a client whose credentials do not follow redirects and which never repeats a request

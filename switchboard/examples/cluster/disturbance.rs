@@ -1,6 +1,7 @@
 //! What happens to the replicas meanwhile, and how long it takes until others go on.
 
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
@@ -13,6 +14,8 @@ use crate::{Plan, Random};
 /// The pause between two disturbances.
 const PAUSE: Duration = Duration::from_millis(600);
 const LOOK: Duration = Duration::from_millis(50);
+/// How many kills may hit a replica that drives nothing, for each that counts.
+const MISSES: usize = 10;
 
 /// What disturbs the replicas, and what was seen.
 pub(crate) struct Disturbance<'a> {
@@ -28,6 +31,10 @@ pub(crate) struct Disturbance<'a> {
     /// The same after a replica was ended as a service is.
     pub(crate) handovers: Vec<Duration>,
     pub(crate) done: [usize; 5],
+    /// Kills of replicas that drove nothing just then: they do not count.
+    pub(crate) missed: usize,
+    /// How many there were that count.
+    pub(crate) disturbed: &'a AtomicUsize,
 }
 
 /// A run that a replica drove, and how far it was.
@@ -58,8 +65,14 @@ impl Disturbance<'_> {
                 0 => {
                     let process = self.replicas[place].kill();
                     let driven = self.driven(&process);
+                    let hit = !driven.is_empty();
                     self.watch(driven, lease * 4, false);
                     self.revive(place);
+                    if !hit {
+                        self.missed += 1;
+                        assert!(self.missed <= plan.kills * MISSES, "nothing is ever driven");
+                        continue;
+                    }
                 }
                 1 => {
                     let process = self.replicas[place].signal(Signal::SIGSTOP);
@@ -85,6 +98,7 @@ impl Disturbance<'_> {
                 }
             }
             self.done[kind] += 1;
+            self.disturbed.fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -177,7 +191,12 @@ impl Disturbance<'_> {
     }
 
     fn restart_database(&self) {
-        let words: Vec<&str> = self.plan.restart.split(' ').collect();
+        // Every other time it has no time to end, and recovers.
+        let how = match self.done[2] % 2 {
+            0 => self.plan.restart.clone(),
+            _ => self.plan.restart.replace("-m fast", "-m immediate"),
+        };
+        let words: Vec<&str> = how.split(' ').collect();
         let [program, words @ ..] = words.as_slice() else {
             return;
         };

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use serde_json::Value;
 
 /// How long a request may take before it is tried elsewhere.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(12);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// One of the replicas, however often it is started.
 pub(crate) struct Replica {

@@ -15,6 +15,8 @@ use crate::replica::Replica;
 /// How long a user waits for an outcome before that counts as none.
 const OUTCOME_TIMEOUT: Duration = Duration::from_secs(180);
 const LOOK: Duration = Duration::from_millis(100);
+/// How long a user waits before another call, when the calls are ahead of the disturbances.
+const PACE: Duration = Duration::from_secs(1);
 /// How long events are read at one replica.
 const LAP: Duration = Duration::from_secs(3);
 /// How many calls a conversation has.
@@ -31,6 +33,9 @@ pub(crate) struct Workload<'a> {
     /// Answers that counted.
     pub(crate) answered: AtomicU64,
     pub(crate) ended: AtomicBool,
+    /// How many disturbances there were, and how many there will be.
+    pub(crate) disturbed: AtomicUsize,
+    pub(crate) disturbances: usize,
 }
 
 impl Workload<'_> {
@@ -58,10 +63,16 @@ impl Workload<'_> {
         let mut random = Random::new(seed);
         let mut conversation = String::new();
         loop {
-            let number = self.begun.fetch_add(1, Ordering::Relaxed);
-            if number >= self.calls {
+            let disturbed = self.disturbed.load(Ordering::Relaxed);
+            let number = self.begun.load(Ordering::Relaxed);
+            if number >= self.calls && disturbed >= self.disturbances {
                 return;
             }
+            // Calls go on for as long as the replicas are disturbed, and do not run ahead of that.
+            if number * self.disturbances > self.calls * (disturbed + 1) {
+                std::thread::sleep(PACE);
+            }
+            let number = self.begun.fetch_add(1, Ordering::Relaxed);
             if number.is_multiple_of(TURNS) || conversation.is_empty() {
                 let path = "/api/conversations";
                 let (status, talk) = self.ask(&mut random, "POST", path, Some(&json!({})));
@@ -159,10 +170,12 @@ impl Workload<'_> {
                 }
                 // The reply to the first try was lost.
                 (409, Some("already_answered")) => return,
-                (409, Some("overtaken" | "running_elsewhere" | "conflict")) => {}
-                _ => panic!("{status} {reply}"),
+                _ => {}
             }
-            assert!(Instant::now() < until, "{message} cannot be answered");
+            assert!(
+                Instant::now() < until,
+                "{message} cannot be answered: {status} {reply}"
+            );
             std::thread::sleep(LOOK);
         }
     }

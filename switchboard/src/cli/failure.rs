@@ -32,7 +32,18 @@ pub(super) fn model_hint(choice: &Choice, message: &str) -> Option<String> {
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        Self::new(Exit::Other, "the store cannot be used").caused_by(error)
+        let hint = match &error {
+            StoreError::ReadOnly => Some(
+                "Name the primary in --database, or all of them: \
+                 postgres://a.example,b.example/team?target_session_attrs=read-write",
+            ),
+            _ => None,
+        };
+        let failure = Self::new(Exit::Other, "the store cannot be used").caused_by(error);
+        match hint {
+            Some(hint) => failure.with_hint(hint),
+            None => failure,
+        }
     }
 }
 

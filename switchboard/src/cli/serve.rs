@@ -53,6 +53,10 @@ pub(crate) struct Serve {
     /// as you can; may be given several times
     #[arg(long = "trust-user", value_name = "NAME")]
     trusted: Vec<String>,
+    /// Let users who may not use this machine name servers and models in this private network, such
+    /// as 10.0.0.0/8; without it, only at public addresses; may be given several times
+    #[arg(long = "allow-private-network", value_name = "CIDR")]
+    networks: Vec<Network>,
     /// Let users log in at this OpenID provider: its issuer URL
     #[arg(long, value_name = "URL", requires = "oidc_client_id", help_heading = LOGIN)]
     oidc_issuer: Option<String>,
@@ -77,6 +81,14 @@ pub(crate) struct Serve {
     /// An owner, by the address that the provider has verified; may be given several times
     #[arg(long = "oidc-owner", value_name = "EMAIL", requires = "oidc_issuer", help_heading = LOGIN)]
     oidc_owners: Vec<String>,
+    /// Let in only users with a verified address of this domain, such as team.example; may be given
+    /// several times
+    #[arg(long = "oidc-domain", value_name = "DOMAIN", requires = "oidc_issuer", help_heading = LOGIN)]
+    oidc_domains: Vec<String>,
+    /// Ask the provider for this scope, beside openid, email, profile and, if it has it, groups; may
+    /// be given several times
+    #[arg(long = "oidc-scope", value_name = "SCOPE", requires = "oidc_issuer", help_heading = LOGIN)]
+    oidc_scopes: Vec<String>,
     /// End sessions that were not used for this many minutes
     #[arg(long, default_value_t = 720, value_name = "MINUTES", help_heading = LOGIN)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=525_600))]
@@ -101,6 +113,11 @@ pub(crate) struct Serve {
     #[arg(long, default_value_t = LEASE_TIMEOUT.as_secs(), value_name = "SECONDS")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=3600))]
     lease_timeout: u64,
+    /// After SIGTERM, go on serving for this many seconds while /readyz says 503, so that a load
+    /// balancer takes this machine out first [default: 3 with PostgreSQL, else 0]
+    #[arg(long, value_name = "SECONDS")]
+    #[arg(value_parser = clap::value_parser!(u64).range(0..=300))]
+    drain_time: Option<u64>,
     /// Delay in milliseconds between pieces of the demo model's replies
     #[arg(long, default_value_t = 0, value_name = "MS")]
     demo_step: u64,
@@ -121,6 +138,11 @@ impl Serve {
                 openid.group_claim = self.oidc_group_claim;
                 openid.roles = self.oidc_roles;
                 openid.owners = self.oidc_owners;
+                openid.domains = self.oidc_domains;
+                openid.scopes = self.oidc_scopes;
+                if let Some(warning) = openid.warning() {
+                    out.note(format!("! {warning}"));
+                }
                 Some(openid)
             }
             None => None,
@@ -137,10 +159,13 @@ impl Serve {
             .with_reach(reach)
             .with_users(self.users)
             .with_trusted_users(self.trusted)
+            .with_private_networks(self.networks)
             .with_openid(openid)
             .with_limits(limits)
             .with_session_times(minutes(self.session_idle), minutes(self.session_length))
+            .with_drain_time(self.drain_time.map(Duration::from_secs))
             .with_demo_step(Duration::from_millis(self.demo_step));
+        open_more_files();
         if let Some(cluster) = store.cluster()
             && let Some(warning) = cluster.silence().await
         {
@@ -182,6 +207,26 @@ impl Serve {
             () = signals.next() => {}
         }
         Ok(Exit::Done)
+    }
+}
+
+/// How many files are enough.
+#[cfg(unix)]
+const FILES: u64 = 65_536;
+
+/// Lets this process open as many files as the system allows it: each connection is one, and what is
+/// usual is a thousand.
+fn open_more_files() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, getrlimit, setrlimit};
+        let mut files = getrlimit(Resource::Nofile);
+        let wanted = files.maximum.map_or(FILES, |most| most.min(FILES));
+        if files.current.is_some_and(|current| current < wanted) {
+            files.current = Some(wanted);
+            // It goes on with fewer connections.
+            let _ = setrlimit(Resource::Nofile, files);
+        }
     }
 }
 

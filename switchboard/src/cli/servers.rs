@@ -17,7 +17,7 @@ use crate::cli::Global;
 use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
 use crate::servers::sandbox::remove_folder;
-use crate::servers::{Host, ServerLog, Switch, find, forget_unused, log_out};
+use crate::servers::{Host, NetworkOf, ServerLog, Switch, find, forget_unused, log_out};
 use crate::store::{Change, Timestamp, Trust, UserId};
 
 /// Stored servers.
@@ -101,7 +101,7 @@ impl Servers {
 async fn remove(global: &Global, out: &Out, name: &str) -> Result<Exit, Failure> {
     let (store, row) = find(global, name).await?;
     // A failed logout must not keep the server.
-    let forgotten = log_out(&row, Host::Allowed).await;
+    let forgotten = log_out(&row, (Host::Allowed, NetworkOf::default())).await;
     let gone = Change::DeleteServer(UserId::local(), row.id.clone());
     store.commit(vec![gone]).await?;
     store.close().await?;

@@ -9,6 +9,7 @@ use crate::cli::Global;
 use crate::cli::text::table_or;
 use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
+use crate::serve::by_hand;
 use crate::store::{
     AccessToken, Change, LoginChange, Store, TeamRole, Timestamp, TokenScope, User, UserId,
 };
@@ -87,6 +88,8 @@ impl Tokens {
                 })?;
                 let put = LoginChange::PutToken(row.clone());
                 store.commit(vec![Change::Login(put)]).await?;
+                let made = format!("{name} of {}, to {}", user.id, scope.as_str());
+                by_hand(&*store, "tokens add", &made).await;
                 let mut value = shown(&row);
                 if let Some(members) = value.as_object_mut() {
                     members.insert("token".to_owned(), Value::from(&*secret));
@@ -109,8 +112,10 @@ impl Tokens {
                     let failure = Failure::new(Exit::Other, format!("there is no token {name:?}"));
                     return Err(failure.with_hint("`switchboard tokens` lists them."));
                 };
+                let revoked = format!("{name} of {}", user.id);
                 let gone = LoginChange::DeleteToken(user.id, token.id);
                 store.commit(vec![Change::Login(gone)]).await?;
+                by_hand(&*store, "tokens revoke", &revoked).await;
                 out.result(&json!({"revoked": name}), format!("Revoked {name}."));
             }
         }

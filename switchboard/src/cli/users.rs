@@ -8,7 +8,8 @@ use crate::cli::text::table_or;
 use crate::cli::tokens::{find, unknown};
 use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
-use crate::store::{Change, LoginChange, TeamRole, Timestamp, User, UserId};
+use crate::serve::by_hand;
+use crate::store::{Change, TeamRole, Timestamp, User, UserEdit, UserId};
 
 /// The users of `switchboard serve`.
 #[derive(Args, Debug)]
@@ -54,19 +55,22 @@ impl Users {
                 host,
                 block,
             } => {
-                let mut row = find(&users, &user).cloned().ok_or_else(|| unknown(&user))?;
-                row.role = role.unwrap_or(row.role);
-                row.uses_host = host.unwrap_or(row.uses_host);
-                row.is_blocked = block.unwrap_or(row.is_blocked);
-                if let Some(email) = email {
-                    row.email = Some(email.to_lowercase());
-                }
-                let mut changes = vec![Change::PutUser(row.clone())];
-                if row.is_blocked {
-                    changes.push(Change::Login(LoginChange::EndSessions(row.id.clone())));
-                }
-                store.commit(changes).await?;
-                out.result(&shown(&row), format!("Changed {}.", row.id));
+                let id = find(&users, &user).map(|row| row.id.clone());
+                let id = id.ok_or_else(|| unknown(&user))?;
+                let edit = UserEdit {
+                    role,
+                    email: email.map(|email| email.to_lowercase()),
+                    is_blocked: block,
+                    uses_host: host,
+                };
+                let decided = format!("{id}: {}", edit.text());
+                store
+                    .commit(vec![Change::EditUser(id.clone(), edit)])
+                    .await?;
+                by_hand(&*store, "users set", &decided).await;
+                let users = store.users().await?;
+                let row = find(&users, id.as_str()).ok_or_else(|| unknown(&user))?;
+                out.result(&shown(row), format!("Changed {id}."));
             }
         }
         store.close().await?;

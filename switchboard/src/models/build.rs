@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
+use mcp_auth::PublicNetwork;
 use provider_adapters::{
     Adapter, Anthropic, Dialect, Gemini, HttpModel, Model, ModelError, ModelInfo, OpenAiChat,
-    OpenAiResponses, PromptMode, Secret, Timeouts, Wire,
+    OpenAiResponses, PromptMode, Secret, Timeouts, Wire, client_builder,
 };
 
 use tokio::sync::mpsc;
@@ -52,6 +53,7 @@ pub fn build(
         base_url: choice.base_url.as_deref().or(base_url),
         key,
         tape,
+        network: choice.network.as_ref(),
     };
     spoken(choice, Whole { making, retries })
 }
@@ -69,6 +71,7 @@ pub(crate) async fn list_models(
         base_url: choice.base_url.as_deref().or(base_url),
         key,
         tape: &Tape::None,
+        network: choice.network.as_ref(),
     };
     spoken(choice, Listed(making))?.await
 }
@@ -160,14 +163,19 @@ struct Making<'a> {
     base_url: Option<&'a str>,
     key: Option<Secret>,
     tape: &'a Tape,
+    network: Option<&'a PublicNetwork>,
 }
 
 impl Making<'_> {
     fn model<A: Adapter + 'static>(self, adapter: A) -> Result<HttpModel<A>, ModelError> {
-        let mut model = match self.tape {
-            Tape::None => HttpModel::new(adapter)?,
-            Tape::Record(file) => HttpModel::new(adapter)?.recording(file)?,
-            Tape::Replay(file) => HttpModel::replaying(adapter, file)?,
+        let mut model = match (self.tape, self.network) {
+            (Tape::None, None) => HttpModel::new(adapter)?,
+            (Tape::None, Some(network)) => {
+                let client = client_builder().map_err(ModelError::Setup)?;
+                HttpModel::with_client(adapter, network.guard(client))?
+            }
+            (Tape::Record(file), _) => HttpModel::new(adapter)?.recording(file)?,
+            (Tape::Replay(file), _) => HttpModel::replaying(adapter, file)?,
         };
         if let Some(url) = self.base_url {
             model = model.with_base_url(url);

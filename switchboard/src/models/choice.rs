@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use mcp_auth::PublicNetwork;
 use provider_adapters::Wire;
 use serde::Serialize;
 use serde_json::Value;
@@ -93,6 +94,8 @@ pub struct Choice {
     pub origin: Origin,
     /// Whether the address is of a flag or the environment, so that no setting remembers it.
     pub(crate) ad_hoc: bool,
+    /// Where its requests may go, if its address is of a user who may not use this machine.
+    pub(crate) network: Option<PublicNetwork>,
 }
 
 /// Why a model was chosen.
@@ -412,6 +415,7 @@ fn complete(
         capabilities,
         origin,
         ad_hoc,
+        network: None,
     })
 }
 

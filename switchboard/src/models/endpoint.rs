@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::models::choice::{ChoiceError, Found};
+use crate::models::ollama;
 use crate::models::provider::{self, Provider, Speaks};
 use crate::servers::shown_url;
 use crate::store::StoredValue;
@@ -95,6 +96,22 @@ impl Endpoint {
 /// The scheme, host and port of an address.
 pub(crate) fn origin(base_url: &str) -> Result<String, AddressError> {
     Ok(parse(base_url)?.origin().ascii_serialization())
+}
+
+/// Whether the environment names this address, and so the owner of the machine.
+pub(crate) fn is_of_environment(
+    base_url: &str,
+    environment: &dyn Fn(&str) -> Option<String>,
+) -> bool {
+    let Ok(origin) = origin(base_url) else {
+        return false;
+    };
+    let ollama = environment("OLLAMA_HOST").map(|host| ollama::base_url(&host));
+    let all = Provider::all().iter();
+    let mut named = all
+        .filter_map(|provider| environment(provider.base_url?))
+        .chain(ollama);
+    named.any(|url| self::origin(&url).is_ok_and(|it| it == origin))
 }
 
 fn parse(base_url: &str) -> Result<Url, AddressError> {

@@ -13,6 +13,7 @@ use crate::serve::operate::Metrics;
 use crate::serve::people::People;
 use crate::serve::questions::Questions;
 use crate::serve::rate::Rates;
+use crate::serve::reach::Reach;
 use crate::serve::runs::Runs;
 use crate::serve::server_pool::ServerPool;
 use crate::store::Store;
@@ -38,6 +39,8 @@ pub(crate) struct App {
     pub(crate) feeds: Feeds,
     /// The names by which it may be asked for, each with the origin of its page.
     pub(crate) names: Arc<[(String, String)]>,
+    /// Who can reach it.
+    pub(crate) reach: Arc<Reach>,
     /// True once the program ends.
     pub(crate) closing: watch::Receiver<bool>,
 }
@@ -47,7 +50,7 @@ impl App {
         store: Arc<dyn Store>,
         access: Access,
         demo: DemoModel,
-        names: Vec<(String, String)>,
+        (reach, names): (Arc<Reach>, Vec<(String, String)>),
         closing: watch::Receiver<bool>,
         (people, logins, limits): (People, Logins, UserLimits),
     ) -> Self {
@@ -75,6 +78,7 @@ impl App {
             limits,
             feeds: Feeds::default(),
             names: names.into(),
+            reach,
             closing,
         }
     }

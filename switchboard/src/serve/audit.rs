@@ -56,6 +56,24 @@ impl Audit {
     }
 }
 
+/// Records what someone did who has the database, by the command line.
+pub(crate) async fn by_hand(store: &dyn Store, event: &str, detail: &str) {
+    let event = Event {
+        event,
+        user: "",
+        by: "command line",
+        outcome: "done",
+        detail,
+    };
+    match Audit::open() {
+        Ok(audit) => {
+            audit.record(store, &event).await;
+            audit.end(store).await;
+        }
+        Err(error) => tracing::error!(%error, "the audit log cannot be written"),
+    }
+}
+
 /// Something that was done or refused.
 #[derive(Debug)]
 pub(crate) struct Event<'a> {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::conversation::{AttachmentError, ConversationError, LEASED_HINT};
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, chain};
 use crate::servers::host_advice;
 use crate::store::StoreError;
 
@@ -90,6 +90,13 @@ impl ApiError {
         error
     }
 
+    /// The store cannot be used now; retry in a moment.
+    fn away(code: &'static str, message: String) -> Self {
+        let mut error = Self::new(StatusCode::SERVICE_UNAVAILABLE, code, message);
+        error.retry_after = Some(BUSY);
+        error
+    }
+
     /// The error of a bare HTTP status.
     pub(crate) fn of_status(status: StatusCode) -> Self {
         let code = match status {
@@ -102,6 +109,11 @@ impl ApiError {
         };
         let message = status.canonical_reason().unwrap_or("it failed");
         Self::new(status, code, message.to_lowercase())
+    }
+
+    /// The code for programs.
+    pub(crate) fn code(&self) -> &str {
+        &self.code
     }
 
     /// Whether another process drives or has driven the conversation.
@@ -164,7 +176,7 @@ impl IntoResponse for ApiError {
 
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
-        let message = error.to_string();
+        let message = chain(&error);
         match error {
             StoreError::Conflict { .. } => Self::conflict("conflict", message),
             StoreError::Leased => ConversationError::Leased.into(),
@@ -180,19 +192,14 @@ impl From<StoreError> for ApiError {
                 "closing",
                 "switchboard is being stopped",
             ),
-            StoreError::Busy => {
-                let mut error = Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message);
-                error.retry_after = Some(BUSY);
-                error
-            }
-            StoreError::Full(why) => {
-                let message = format!("{message}: {why}");
+            StoreError::Busy => Self::away("busy", message),
+            StoreError::Unavailable(_) => Self::away("database_away", message)
+                .with_hint("Try again in a moment. Nothing was changed."),
+            StoreError::ReadOnly => Self::away("read_only", message)
+                .with_hint("Try again once the database takes changes. Nothing was changed."),
+            StoreError::Full(_) => {
                 Self::new(StatusCode::INSUFFICIENT_STORAGE, "storage_full", message)
                     .with_hint("Make room, then try again. Nothing was changed.")
-            }
-            StoreError::Failed(why) => {
-                let message = format!("{message}: {why}");
-                Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
             }
             _ => Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message),
         }

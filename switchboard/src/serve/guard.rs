@@ -5,6 +5,8 @@
 //! session's cookie together with a header that no page of another site can send. There are no CORS
 //! headers, ever.
 
+use std::net::IpAddr;
+
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
@@ -13,8 +15,9 @@ use axum::response::{IntoResponse as _, Response};
 use crate::serve::app::App;
 use crate::serve::audit::Event;
 use crate::serve::error::ApiError;
-use crate::serve::identity::{self, Caller};
-use crate::serve::input::User;
+use crate::serve::identity::{self, Caller, Credential};
+use crate::serve::input::{Client, User};
+use crate::serve::listen::Peer;
 use crate::serve::operate::{HEALTH, METRICS, READY};
 use crate::serve::permission::{self, Least};
 
@@ -28,6 +31,19 @@ const LOCAL_NAMES: usize = 3;
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
     img-src 'self' blob:; media-src blob:; connect-src 'self'; form-action 'none'; \
     frame-ancestors 'none'; base-uri 'none'";
+
+/// The public name is asked for by TLS from now on, for a year.
+const TLS_ONLY: &str = "max-age=31536000";
+
+/// Refusals that the audit log has: someone tried what they may not, or a credential that is not good.
+const REFUSALS: [&str; 6] = [
+    "unauthorized",
+    "expired",
+    "blocked",
+    "csrf",
+    "role",
+    "in_person",
+];
 
 /// Headers of every response that does not have them already.
 const HEADERS: [(HeaderName, &str); 5] = [
@@ -58,7 +74,12 @@ pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Ne
             }
             response
         }
-        Err(error) => error.clone().into_response(),
+        Err(error) => {
+            if let Some(attempt) = attempt(&app, &request, error) {
+                refused(&app, &attempt, error).await;
+            }
+            error.clone().into_response()
+        }
     };
     let status = response.status();
     let is_json = |kind: &HeaderValue| kind.as_bytes().starts_with(b"application/json");
@@ -67,6 +88,10 @@ pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Ne
         response = ApiError::of_status(status).into_response();
     }
     let headers = response.headers_mut();
+    if app.reach.is_public() && app.logins.is_secure {
+        let value = HeaderValue::from_static(TLS_ONLY);
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, value);
+    }
     for (name, value) in HEADERS {
         headers
             .entry(name)
@@ -93,9 +118,12 @@ async fn admit(app: &App, request: &mut Request, is_api: bool) -> Result<Admitte
     if [HEALTH, READY].contains(&request.uri().path()) && request.method() == Method::GET {
         return Ok(Admitted::default());
     }
-    let headers = request.headers();
     let origin = our_host(request, &app.names)?;
-    our_origin(headers, origin)?;
+    our_origin(request.headers(), origin)?;
+    let peer = request.extensions().get::<Peer>();
+    let peer = peer.map_or(IpAddr::from([0; 4]), |peer| peer.0);
+    let from = app.reach.client(peer, request.headers());
+    request.extensions_mut().insert(Client(from));
     if request.method() == Method::OPTIONS {
         return Err(ApiError::of_status(StatusCode::METHOD_NOT_ALLOWED));
     }
@@ -109,18 +137,24 @@ async fn admit(app: &App, request: &mut Request, is_api: bool) -> Result<Admitte
         // What everyone may see is the same for all, and the page learns there how to log in:
         // strangers who are too many must not hide it.
         Least::Anyone if request.method() == Method::GET => return Ok(Admitted::default()),
-        Least::Anyone => None,
-        _ => identity::caller(app, headers).await?,
+        Least::Anyone => {
+            let counted = app.rates.count_stranger(from);
+            counted.map_err(ApiError::rate_limited)?;
+            None
+        }
+        _ => known(app, request.headers(), from).await?,
     };
-    if let Err(seconds) = app.rates.count(caller.as_ref().map(|caller| &caller.user)) {
-        return Err(ApiError::rate_limited(seconds));
-    }
     let Some(caller) = caller else {
         return match least {
             Least::Anyone => Ok(Admitted::default()),
             _ => Err(stranger(app)),
         };
     };
+    let counted = app.rates.count(&caller.user);
+    counted.map_err(ApiError::rate_limited)?;
+    let extensions = request.extensions_mut();
+    extensions.insert(User(caller.user.clone()));
+    extensions.insert(caller.clone());
     least.check(&caller)?;
     if permission.answered {
         app.limits.check(&*app.store, &caller.user).await?;
@@ -129,13 +163,37 @@ async fn admit(app: &App, request: &mut Request, is_api: bool) -> Result<Admitte
         let method = request.method().as_str();
         format!("{method} {}", request.uri().path())
     });
-    let extensions = request.extensions_mut();
-    extensions.insert(User(caller.user.clone()));
-    extensions.insert(caller.clone());
     Ok(Admitted {
         caller: Some(caller),
         event,
     })
+}
+
+/// Who asks, if their credential is good. Unless it was lately, they count as a stranger first:
+/// guesses cost the store nothing.
+async fn known(app: &App, headers: &HeaderMap, from: IpAddr) -> Result<Option<Caller>, ApiError> {
+    let credential = identity::credential(app, headers)?;
+    let hash = credential.as_ref().and_then(Credential::hash);
+    let is_known = match (&credential, hash) {
+        (Some(_), None) => true,
+        (_, Some(hash)) => app.rates.knows(hash),
+        (None, _) => false,
+    };
+    if !is_known {
+        let counted = app.rates.count_stranger(from);
+        counted.map_err(ApiError::rate_limited)?;
+    }
+    let Some(credential) = &credential else {
+        return Ok(None);
+    };
+    let caller = identity::caller(app, credential).await;
+    match (&caller, hash) {
+        (Ok(Some(_)), Some(hash)) if !is_known => app.rates.met(from, hash),
+        (Ok(None), Some(hash)) => app.rates.forget(hash),
+        (Err(error), Some(hash)) if error.status.is_client_error() => app.rates.forget(hash),
+        _ => {}
+    }
+    caller
 }
 
 /// Who is not known here, and how to become it.
@@ -155,6 +213,40 @@ fn stranger(app: &App) -> ApiError {
         ),
     };
     ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", message).with_hint(hint)
+}
+
+/// What someone tried who was refused.
+struct Attempt {
+    event: String,
+    caller: Option<Caller>,
+    from: String,
+}
+
+/// What was tried; nothing if no one claimed to be anyone.
+fn attempt(app: &App, request: &Request, error: &ApiError) -> Option<Attempt> {
+    let claimed = identity::claims_to_be_someone(app, request.headers());
+    if !REFUSALS.contains(&error.code()) || !claimed {
+        return None;
+    }
+    let from = request.extensions().get::<Client>();
+    Some(Attempt {
+        event: format!("{} {}", request.method(), request.uri().path()),
+        caller: request.extensions().get().cloned(),
+        from: from.map_or_else(String::new, |from| format!("from {}", from.0)),
+    })
+}
+
+/// Records a refusal.
+async fn refused(app: &App, attempt: &Attempt, error: &ApiError) {
+    let caller = attempt.caller.as_ref();
+    let event = Event {
+        event: &attempt.event,
+        user: caller.map_or("", |caller| caller.user.as_str()),
+        by: caller.map_or("", |caller| caller.by.as_str()),
+        outcome: error.code(),
+        detail: &attempt.from,
+    };
+    app.logins.audit.record(&*app.store, &event).await;
 }
 
 /// Records a change that was made, or tried.

@@ -47,11 +47,59 @@ impl By {
     }
 }
 
-/// Who asks, if the request says.
-pub(crate) async fn caller(app: &App, headers: &HeaderMap) -> Result<Option<Caller>, ApiError> {
-    match bearer(headers) {
-        Some(token) if token.starts_with(PERSONAL) => by_token(app, token).await,
-        Some(token) => Ok(app.access.user(token).map(|user| Caller {
+/// What a request shows to be let in.
+#[derive(Debug)]
+pub(crate) enum Credential {
+    /// The token of a link, which is this user's.
+    Link(UserId),
+    /// A personal access token, by its hash.
+    Token(String),
+    /// A session, by its hash.
+    Session(String),
+}
+
+impl Credential {
+    /// The hash of what has to be looked up in the store.
+    pub(crate) fn hash(&self) -> Option<&str> {
+        match self {
+            Self::Link(_) => None,
+            Self::Token(hash) | Self::Session(hash) => Some(hash),
+        }
+    }
+}
+
+/// What a request shows, if anything could be it. Nothing is looked up in the store yet.
+pub(crate) fn credential(app: &App, headers: &HeaderMap) -> Result<Option<Credential>, ApiError> {
+    if let Some(token) = bearer(headers) {
+        return Ok(match token.starts_with(PERSONAL) {
+            true => Some(Credential::Token(hash(token))),
+            false => app.access.user(token).cloned().map(Credential::Link),
+        });
+    }
+    let Some(id) = cookie::read(headers, Cookie::Session.name(app.logins.is_secure)) else {
+        return Ok(None);
+    };
+    match headers.contains_key(FROM_PAGE) {
+        true => Ok(Some(Credential::Session(hash(&id)))),
+        false => {
+            let message = format!("a request with a cookie needs the header {FROM_PAGE}");
+            Err(ApiError::new(StatusCode::FORBIDDEN, "csrf", message))
+        }
+    }
+}
+
+/// Whether a request shows anything at all, good or not.
+pub(crate) fn claims_to_be_someone(app: &App, headers: &HeaderMap) -> bool {
+    let session = Cookie::Session.name(app.logins.is_secure);
+    headers.contains_key(header::AUTHORIZATION) || cookie::read(headers, session).is_some()
+}
+
+/// Whose credential it is, if it is good.
+pub(crate) async fn caller(app: &App, credential: &Credential) -> Result<Option<Caller>, ApiError> {
+    match credential {
+        Credential::Token(hash) => by_token(app, hash).await,
+        Credential::Session(hash) => by_session(app, hash).await,
+        Credential::Link(user) => Ok(Some(Caller {
             user: user.clone(),
             role: match *user == UserId::local() {
                 true => TeamRole::Owner,
@@ -59,7 +107,6 @@ pub(crate) async fn caller(app: &App, headers: &HeaderMap) -> Result<Option<Call
             },
             by: By::LocalToken,
         })),
-        None => by_session(app, headers).await,
     }
 }
 
@@ -98,8 +145,8 @@ fn is_past(moment: Option<Timestamp>) -> bool {
     moment.is_some_and(|moment| moment <= Timestamp::now())
 }
 
-async fn by_token(app: &App, token: &str) -> Result<Option<Caller>, ApiError> {
-    let Some((token, user)) = app.store.access_token(&hash(token)).await? else {
+async fn by_token(app: &App, hash: &str) -> Result<Option<Caller>, ApiError> {
+    let Some((token, user)) = app.store.access_token(hash).await? else {
         return Ok(None);
     };
     if is_past(token.expires_at) {
@@ -123,16 +170,8 @@ async fn by_token(app: &App, token: &str) -> Result<Option<Caller>, ApiError> {
     }))
 }
 
-async fn by_session(app: &App, headers: &HeaderMap) -> Result<Option<Caller>, ApiError> {
-    let Some(id) = cookie::read(headers, Cookie::Session.name(app.logins.is_secure)) else {
-        return Ok(None);
-    };
-    if !headers.contains_key(FROM_PAGE) {
-        let message = format!("a request with a cookie needs the header {FROM_PAGE}");
-        return Err(ApiError::new(StatusCode::FORBIDDEN, "csrf", message));
-    }
-    let hash = hash(&id);
-    let Some((mut session, user)) = app.store.login_session(&hash).await? else {
+async fn by_session(app: &App, hash: &str) -> Result<Option<Caller>, ApiError> {
+    let Some((session, user)) = app.store.login_session(hash).await? else {
         return Ok(None);
     };
     if is_over(app, &session) {
@@ -143,16 +182,13 @@ async fn by_session(app: &App, headers: &HeaderMap) -> Result<Option<Caller>, Ap
     };
     let now = Timestamp::now();
     if now.since(session.seen_at) >= USE_STEP {
-        session.seen_at = now;
-        let _ = app
-            .store
-            .commit(vec![Change::Login(LoginChange::PutSession(session))])
-            .await;
+        let used = LoginChange::UsedSession(hash.to_owned(), now);
+        let _ = app.store.commit(vec![Change::Login(used)]).await;
     }
     Ok(Some(Caller {
         user: user.id,
         role: user.role,
-        by: By::Session(hash),
+        by: By::Session(hash.to_owned()),
     }))
 }
 

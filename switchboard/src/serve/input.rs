@@ -1,5 +1,6 @@
 //! Extractors of request input.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use axum::RequestExt as _;
@@ -25,6 +26,19 @@ impl<S: Sync> FromRequestParts<S> for User {
         let user = parts.extensions.get::<Self>().cloned();
         let message = "this needs a token";
         user.ok_or_else(|| ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", message))
+    }
+}
+
+/// The address that a request comes from, set by the guard.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Client(pub(crate) IpAddr);
+
+impl<S: Sync> FromRequestParts<S> for Client {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let client = parts.extensions.get::<Self>().copied();
+        client.ok_or_else(|| ApiError::bad_request("it comes from nowhere"))
     }
 }
 

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,11 +21,12 @@ use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinSet};
 
 use crate::serve::app::closed;
+use crate::serve::idle::UnderWay;
 use crate::serve::reach::Reach;
 use crate::serve::tls::Certificate;
 
 /// The most connections at a time.
-const MAX_CONNECTIONS: usize = 512;
+const MAX_CONNECTIONS: usize = 16_384;
 /// How long a request's head may take, and how long a connection may be idle.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
 /// The most requests at a time on one HTTP/2 connection, event streams included.
@@ -33,6 +35,8 @@ const MAX_STREAMS: u32 = 100;
 const MAX_HEAD_BYTES: u32 = 64 << 10;
 /// How often to ask an HTTP/2 client that is silent whether it is still there.
 const PING_INTERVAL: Duration = Duration::from_secs(20);
+/// How long an HTTP/2 connection may be without a request under way.
+const IDLE_TIME: Duration = Duration::from_secs(60);
 /// How long to wait when the system has no room for another connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -41,6 +45,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 pub(super) struct Limits {
     connections: usize,
     head_time: Duration,
+    idle_time: Duration,
 }
 
 impl Default for Limits {
@@ -49,6 +54,7 @@ impl Default for Limits {
         Self {
             connections: max_connections(),
             head_time: HEAD_TIMEOUT,
+            idle_time: IDLE_TIME,
         }
     }
 }
@@ -59,7 +65,7 @@ type Silent = Arc<Mutex<BTreeMap<u64, AbortHandle>>>;
 /// How connections come in.
 pub(super) struct Door {
     pub(super) listener: TcpListener,
-    pub(super) reach: Reach,
+    pub(super) reach: Arc<Reach>,
     pub(super) certificate: Option<Certificate>,
 }
 
@@ -82,8 +88,8 @@ pub(super) async fn serve(
             Some(_) = tasks.join_next() => continue,
             accepted = door.listener.accept(), if has_room => accepted,
         };
-        let stream = match accepted {
-            Ok((stream, peer)) if door.reach.accepts(peer.ip()) => stream,
+        let (stream, peer) = match accepted {
+            Ok((stream, peer)) if door.reach.accepts(peer.ip()) => (stream, peer.ip()),
             // Past the proxy: it hears nothing.
             Ok(_) => continue,
             // That one is gone; the next may be there.
@@ -101,10 +107,10 @@ pub(super) async fn serve(
         last += 1;
         let connection = connection(
             (stream, door.certificate.clone()),
-            router.clone(),
+            (router.clone(), Peer(peer)),
             last,
             Arc::clone(&silent),
-            (limits.head_time, closing.clone()),
+            (limits, closing.clone()),
         );
         // Locked until it is listed: a connection takes itself off when its first request comes.
         let mut listed = silent.lock();
@@ -114,19 +120,24 @@ pub(super) async fn serve(
     while tasks.join_next().await.is_some() {}
 }
 
+/// Who is at the other end of a connection.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Peer(pub(super) IpAddr);
+
 /// Serves one connection until either side ends it.
 async fn connection(
     (stream, certificate): (TcpStream, Option<Certificate>),
-    router: Router,
+    (router, peer): (Router, Peer),
     number: u64,
     silent: Silent,
-    times: (Duration, watch::Receiver<bool>),
+    times: (Limits, watch::Receiver<bool>),
 ) {
+    let router = router.layer(axum::Extension(peer));
     let Some(certificate) = certificate else {
         return speak(stream, Version::Http1, router, number, silent, times).await;
     };
     let greeted = certificate.acceptor().accept(stream);
-    match tokio::time::timeout(times.0, greeted).await {
+    match tokio::time::timeout(times.0.head_time, greeted).await {
         Ok(Ok(stream)) => {
             let version = match stream.get_ref().1.alpn_protocol() {
                 Some(b"h2") => Version::Http2,
@@ -153,7 +164,7 @@ async fn speak(
     router: Router,
     number: u64,
     silent: Silent,
-    (head_time, mut closing): (Duration, watch::Receiver<bool>),
+    (limits, mut closing): (Limits, watch::Receiver<bool>),
 ) {
     let heard = Arc::clone(&silent);
     let router = router.layer(axum::middleware::map_request(
@@ -162,18 +173,33 @@ async fn speak(
             async move { request }
         },
     ));
+    let under_way = UnderWay::new();
+    let counted = under_way.clone();
+    let router = match version {
+        Version::Http1 => router,
+        Version::Http2 => router.layer(axum::middleware::from_fn(move |request, next| {
+            counted.clone().count(request, next)
+        })),
+    };
+    let unused = async {
+        match version {
+            // Its next head has to come in time.
+            Version::Http1 => std::future::pending().await,
+            Version::Http2 => under_way.idle(limits.idle_time).await,
+        }
+    };
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder
         .http1()
         .timer(TokioTimer::new())
-        .header_read_timeout(head_time);
+        .header_read_timeout(limits.head_time);
     builder
         .http2()
         .timer(TokioTimer::new())
         .max_concurrent_streams(MAX_STREAMS)
         .max_header_list_size(MAX_HEAD_BYTES)
         .keep_alive_interval(PING_INTERVAL)
-        .keep_alive_timeout(head_time);
+        .keep_alive_timeout(limits.head_time);
     let builder = match version {
         Version::Http1 => builder.http1_only(),
         Version::Http2 => builder.http2_only(),
@@ -181,12 +207,14 @@ async fn speak(
     let service = TowerToHyperService::new(router);
     let mut served = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
     // A connection's failure is its own.
-    tokio::select! {
-        _ = served.as_mut() => {}
-        () = closed(&mut closing) => {
-            served.as_mut().graceful_shutdown();
-            let _ = served.await;
-        }
+    let over = tokio::select! {
+        _ = served.as_mut() => true,
+        () = closed(&mut closing) => false,
+        () = unused => false,
+    };
+    if !over {
+        served.as_mut().graceful_shutdown();
+        let _ = served.await;
     }
     silent.lock().remove(&number);
 }
@@ -228,7 +256,7 @@ mod tests {
         let router = Router::new().route("/", axum::routing::get(async || "here"));
         let door = Door {
             listener,
-            reach: Reach::local(0),
+            reach: Arc::new(Reach::local(0)),
             certificate: None,
         };
         tokio::spawn(serve(door, router, limits, closed));
@@ -262,6 +290,7 @@ mod tests {
         let limits = Limits {
             connections: 8,
             head_time: LONG,
+            idle_time: LONG,
         };
         let (address, _closing) = started(limits).await;
         let waited = tokio::task::spawn_blocking(move || {
@@ -277,6 +306,7 @@ mod tests {
         let limits = Limits {
             connections: 8,
             head_time: Duration::from_millis(20),
+            idle_time: LONG,
         };
         let (address, _closing) = started(limits).await;
         let waited = tokio::task::spawn_blocking(move || closed(half_a_head(address)));
@@ -288,6 +318,7 @@ mod tests {
         let limits = Limits {
             connections: 2,
             head_time: LONG,
+            idle_time: LONG,
         };
         let (address, _closing) = started(limits).await;
         let again = tokio::task::spawn_blocking(move || {
@@ -304,5 +335,59 @@ mod tests {
             piece[..read].ends_with(b"here")
         });
         assert!(again.await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn an_http2_connection_ends_when_no_one_uses_it_but_not_while_someone_listens() {
+        let (heard, hears) = tokio::sync::oneshot::channel::<()>();
+        let hears = Arc::new(Mutex::new(Some(hears)));
+        let listen = move || {
+            let hears = hears.lock().take().unwrap();
+            let stream = futures_util::stream::once(async move {
+                let _ = hears.await;
+                Ok::<_, std::convert::Infallible>("news")
+            });
+            async { axum::body::Body::from_stream(stream) }
+        };
+        let router = Router::new().route("/", axum::routing::get(listen));
+        let (near, far) = tokio::io::duplex(1 << 16);
+        let limits = Limits {
+            connections: 8,
+            head_time: LONG,
+            idle_time: Duration::from_millis(20),
+        };
+        let (_closing, closed) = watch::channel(false);
+        let served = speak(
+            far,
+            Version::Http2,
+            router,
+            1,
+            Silent::default(),
+            (limits, closed),
+        );
+        let served = tokio::spawn(served);
+        let greeted = hyper::client::conn::http2::handshake::<_, _, axum::body::Body>(
+            TokioExecutor::new(),
+            TokioIo::new(near),
+        );
+        let (mut client, connection) = greeted.await.unwrap();
+        let connection = tokio::spawn(connection);
+        let request = axum::http::Request::builder().uri("http://x/");
+        let request = request.body(axum::body::Body::empty()).unwrap();
+        let response = client.send_request(request).await.unwrap();
+        // The time is up many times over while the response is under way.
+        tokio::time::timeout(Duration::from_millis(200), async {
+            while !served.is_finished() {
+                tokio::task::yield_now().await;
+            }
+        })
+        .await
+        .unwrap_err();
+        heard.send(()).unwrap();
+        let body = axum::body::Body::new(response.into_body());
+        let body = axum::body::to_bytes(body, 100).await.unwrap();
+        assert_eq!(&body[..], b"news");
+        served.await.unwrap();
+        drop(connection);
     }
 }

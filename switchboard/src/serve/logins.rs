@@ -36,7 +36,22 @@ pub struct OpenIdOptions {
     pub roles: Vec<(String, TeamRole)>,
     /// Owners, by their verified addresses.
     pub owners: Vec<String>,
+    /// The domains of the verified addresses of those who may log in; any, if there are none.
+    pub domains: Vec<String>,
+    /// What is asked of the provider beside `openid`, `email` and `profile`.
+    pub scopes: Vec<String>,
 }
+
+/// Providers at which anyone can have an account, by their hosts.
+const PUBLIC_PROVIDERS: [&str; 7] = [
+    "accounts.google.com",
+    "appleid.apple.com",
+    "api.login.yahoo.com",
+    "gitlab.com",
+    "login.microsoftonline.com",
+    "www.facebook.com",
+    "www.linkedin.com",
+];
 
 impl OpenIdOptions {
     /// A provider at which every user may log in, as a member.
@@ -48,7 +63,29 @@ impl OpenIdOptions {
             group_claim: "groups".to_owned(),
             roles: Vec::new(),
             owners: Vec::new(),
+            domains: Vec::new(),
+            scopes: Vec::new(),
         }
+    }
+
+    /// Who could come in that was hardly meant, if anyone could.
+    pub fn warning(&self) -> Option<String> {
+        let url = url::Url::parse(&self.issuer).ok()?;
+        let (host, path) = (url.host_str()?, url.path());
+        let everyone = match host {
+            // A company's own directory has its id in the address.
+            "login.microsoftonline.com" => ["/common", "/organizations", "/consumers"]
+                .iter()
+                .any(|all| path.starts_with(all)),
+            host => PUBLIC_PROVIDERS.contains(&host),
+        };
+        let is_open = everyone && self.roles.is_empty() && self.domains.is_empty();
+        is_open.then(|| {
+            format!(
+                "Everyone with an account at {host} can log in as a member: name your domain with \
+                 --oidc-domain, or groups with --oidc-role."
+            )
+        })
     }
 }
 
@@ -111,7 +148,10 @@ impl Provider {
         let back = format!("{url}{CALLBACK}");
         let mut client = OpenIdClient::new(&options.issuer, client, back).map_err(failed)?;
         if !options.roles.is_empty() && options.group_claim == "groups" {
-            client = client.with_scope("groups");
+            client = client.with_optional_scope("groups");
+        }
+        for scope in &options.scopes {
+            client = client.with_scope(scope);
         }
         client.discover().await.map_err(failed)?;
         let client = Arc::new(client);
@@ -143,11 +183,21 @@ impl Provider {
         (state, verifier, nonce): (&str, &str, &str),
     ) -> Result<Person, Unwelcome> {
         let (state, verifier) = (Secret::new(state), Secret::new(verifier));
-        let token = self.client.finish(query, &state, &verifier).await;
-        let token = token.map_err(|error| Unwelcome::Provider(error.to_string()))?;
-        let caller = self.verifier.verify(token.expose()).await;
+        let refused = |error: AuthError| Unwelcome::Provider(error.to_string());
+        let tokens = self.client.finish(query, &state, &verifier).await;
+        let tokens = tokens.map_err(refused)?;
+        let caller = self.verifier.verify(tokens.id_token.expose()).await;
         let caller = caller.map_err(|error| Unwelcome::Provider(error.to_string()))?;
-        claims::person(&self.options, &caller.claims, nonce)
+        let mut claims = caller.claims;
+        // Who it is not for is asked nothing more about.
+        claims::check(&self.options, &claims, nonce)?;
+        if claims::lack(&self.options, &claims) {
+            let more = self.client.user_info(&tokens.access_token).await;
+            if let Some(more) = more.map_err(refused)? {
+                claims::complete(&mut claims, more, &self.options)?;
+            }
+        }
+        claims::person(&self.options, &claims)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use axum::extract::{MatchedPath, Request, State};
@@ -37,6 +37,8 @@ pub(crate) struct Metrics {
 struct Counts {
     /// Responses by the first digit of their status.
     responses: [AtomicU64; 5],
+    /// Whether the program was told to stop.
+    draining: AtomicBool,
     taken_over: AtomicU64,
     sent: AtomicU64,
     received: AtomicU64,
@@ -49,6 +51,15 @@ impl Metrics {
         if let Some(count) = self.counts.responses.get(class) {
             count.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    /// The program was told to stop.
+    pub(crate) fn drain(&self) {
+        self.counts.draining.store(true, Ordering::Relaxed);
+    }
+
+    fn is_draining(&self) -> bool {
+        self.counts.draining.load(Ordering::Relaxed)
     }
 
     /// An answer that another process had left behind.
@@ -121,7 +132,7 @@ impl Metrics {
             "switchboard_draining",
             "gauge",
             "Whether the program is being stopped.",
-            &one(u64::from(*app.closing.borrow())),
+            &one(u64::from(self.is_draining())),
         );
         text
     }
@@ -154,13 +165,21 @@ pub(crate) async fn count(State(app): State<App>, request: Request, next: Next) 
 
 async fn ready(State(app): State<App>) -> Response {
     let process = app.store.holder();
-    let reason = match *app.closing.borrow() {
+    let reason = match app.metrics.is_draining() {
         true => Some("it is being stopped"),
         false => None,
     };
-    let reason = match (reason, timeout(STORE_TIME, app.store.users()).await) {
+    let usable = async {
+        app.store.users().await?;
+        match app.store.cluster() {
+            Some(cluster) => cluster.takes_changes().await,
+            None => Ok(true),
+        }
+    };
+    let reason = match (reason, timeout(STORE_TIME, usable).await) {
         (Some(reason), _) => Some(reason),
-        (None, Ok(Ok(_))) => None,
+        (None, Ok(Ok(true))) => None,
+        (None, Ok(Ok(false))) => Some("the store takes no changes"),
         (None, Ok(Err(_))) => Some("the store cannot be read"),
         (None, Err(_)) => Some("the store does not answer"),
     };

@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use parking_lot::RwLock;
+use tokio::sync::watch;
 
-use crate::servers::Host;
+use crate::serve::networks::Networks;
+use crate::servers::{Host, NetworkOf};
 use crate::store::{TeamRole, User, UserId};
 
 /// The people who are served. A cheap clone.
@@ -15,6 +17,7 @@ use crate::store::{TeamRole, User, UserId};
 #[derive(Clone, Debug)]
 pub(crate) struct People {
     shared: Arc<Shared>,
+    networks: Networks,
 }
 
 #[derive(Debug)]
@@ -23,12 +26,16 @@ struct Shared {
     /// Users, or addresses of a team's, who may use the machine.
     trusted: Vec<String>,
     known: RwLock<Known>,
+    /// Counts when someone may do less than before.
+    lost: watch::Sender<u64>,
 }
 
 #[derive(Debug, Default)]
 struct Known {
+    /// Whose answers go on.
     served: Vec<UserId>,
     hosts: BTreeSet<UserId>,
+    blocked: BTreeSet<UserId>,
 }
 
 impl People {
@@ -45,6 +52,7 @@ impl People {
             Known {
                 served: users,
                 hosts,
+                ..Known::default()
             },
         )
     }
@@ -59,10 +67,29 @@ impl People {
             is_team,
             trusted,
             known: RwLock::new(known),
+            lost: watch::Sender::new(0),
         };
         Self {
             shared: Arc::new(shared),
+            networks: Networks::default(),
         }
+    }
+
+    /// Their requests may go there.
+    #[must_use]
+    pub(crate) fn with_networks(mut self, networks: Networks) -> Self {
+        self.networks = networks;
+        self
+    }
+
+    pub(crate) fn networks(&self) -> &Networks {
+        &self.networks
+    }
+
+    /// Where requests to a user's servers may go.
+    pub(crate) fn network_of(&self, user: &UserId) -> NetworkOf {
+        let (people, user) = (self.clone(), user.clone());
+        NetworkOf::new(move |url| people.networks.of_server(people.host(&user), url))
     }
 
     pub(crate) fn is_team(&self) -> bool {
@@ -74,10 +101,22 @@ impl People {
         if !self.shared.is_team {
             return;
         }
-        let served = users.iter().map(|user| user.id.clone()).collect();
-        let hosts = users.iter().filter(|user| self.may_use_host(user));
-        let hosts = hosts.map(|user| user.id.clone()).collect();
-        *self.shared.known.write() = Known { served, hosts };
+        let ids = |is: &dyn Fn(&User) -> bool| -> Vec<UserId> {
+            let those = users.iter().filter(|user| is(user));
+            those.map(|user| user.id.clone()).collect()
+        };
+        let now = Known {
+            served: ids(&|user| !user.is_blocked),
+            hosts: ids(&|user| self.may_use_host(user)).into_iter().collect(),
+            blocked: ids(&|user| user.is_blocked).into_iter().collect(),
+        };
+        let mut known = self.shared.known.write();
+        let lost = !known.hosts.is_subset(&now.hosts) || !now.blocked.is_subset(&known.blocked);
+        *known = now;
+        drop(known);
+        if lost {
+            self.shared.lost.send_modify(|count| *count += 1);
+        }
     }
 
     /// Takes over what the store says of one user.
@@ -85,21 +124,44 @@ impl People {
         if !self.shared.is_team {
             return;
         }
-        let may = self.may_use_host(user);
-        if self.shared.known.read().hosts.contains(&user.id) == may {
+        let (may, blocked) = (self.may_use_host(user), user.is_blocked);
+        let is = |known: &Known| {
+            let hosts = known.hosts.contains(&user.id);
+            (hosts, known.blocked.contains(&user.id))
+        };
+        if is(&self.shared.known.read()) == (may, blocked) {
             return;
         }
         let mut known = self.shared.known.write();
-        match may {
-            true => drop(known.hosts.insert(user.id.clone())),
-            false => drop(known.hosts.remove(&user.id)),
+        let before = is(&known);
+        let set = |ids: &mut BTreeSet<UserId>, is: bool| match is {
+            true => drop(ids.insert(user.id.clone())),
+            false => drop(ids.remove(&user.id)),
+        };
+        set(&mut known.hosts, may);
+        set(&mut known.blocked, blocked);
+        drop(known);
+        if (before.0 && !may) || (blocked && !before.1) {
+            self.shared.lost.send_modify(|count| *count += 1);
         }
+    }
+
+    /// Changes whenever someone may do less than before.
+    pub(crate) fn lost(&self) -> watch::Receiver<u64> {
+        self.shared.lost.subscribe()
+    }
+
+    /// Who may not come in.
+    pub(crate) fn blocked(&self) -> Vec<UserId> {
+        let known = self.shared.known.read();
+        known.blocked.iter().cloned().collect()
     }
 
     /// An owner may use the machine, and whom an owner allows it.
     fn may_use_host(&self, user: &User) -> bool {
         let named = |name: &String| {
-            name == user.id.as_str() || user.email.as_ref().is_some_and(|email| email == name)
+            let same = |email: &String| email.eq_ignore_ascii_case(name);
+            name == user.id.as_str() || user.email.as_ref().is_some_and(same)
         };
         !user.is_blocked
             && (user.role == TeamRole::Owner
@@ -131,7 +193,7 @@ mod tests {
 
     #[test]
     fn owners_and_those_they_allow_use_the_machine_until_they_may_not() {
-        let people = People::team(vec!["cid@team.example".to_owned()]);
+        let people = People::team(vec!["Cid@Team.example".to_owned()]);
         let user = |id: &str, role| {
             let mut user = User::new(UserId::new(id), id);
             user.email = Some(format!("{id}@team.example"));
@@ -147,8 +209,19 @@ mod tests {
         bob.uses_host = true;
         people.note(&bob);
         assert_eq!(people.host(&bob.id), Host::Allowed);
+        let mut lost = people.lost();
+        people.note(&bob);
+        assert!(!lost.has_changed().unwrap(), "nothing is lost");
         bob.is_blocked = true;
         people.note(&bob);
+        assert!(lost.has_changed().unwrap());
+        lost.mark_unchanged();
+        people.refresh(&[owner.clone(), bob.clone(), cid.clone()]);
+        assert!(!lost.has_changed().unwrap(), "it is known");
+        assert_eq!(people.blocked(), [bob.id.clone()]);
+        assert!(!people.served().contains(&bob.id));
+        people.refresh(&[owner, bob.clone(), User::new(cid.id, "cid")]);
+        assert!(lost.has_changed().unwrap());
         assert_eq!(people.host(&bob.id), Host::Forbidden);
         assert_eq!(people.host(&UserId::local()), Host::Forbidden);
     }

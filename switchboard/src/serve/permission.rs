@@ -77,8 +77,8 @@ pub(crate) const PERMISSIONS: &[Permission] = permissions! {
     post "/api/mcp-servers/{id}/connect" Least::Role(Member);
     post "/api/mcp-servers/{id}/disconnect" Least::Role(Member);
     post "/api/mcp-servers/{id}/test" Least::Role(Member);
-    post "/api/mcp-servers/{id}/login" Least::Role(Member);
-    post "/api/mcp-servers/{id}/logout" Least::Role(Member);
+    post "/api/mcp-servers/{id}/login" Least::Role(Member), audited;
+    post "/api/mcp-servers/{id}/logout" Least::Role(Member), audited;
     get "/api/mcp-servers/{id}/logs" Least::Role(Viewer);
     get "/api/mcp-servers/{id}/tools" Least::Role(Viewer);
     patch "/api/mcp-servers/{id}/tools/{name}" Least::Role(Member), audited;

@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use axum::http::HeaderMap;
 use url::Url;
 
 use crate::exit::{Exit, Failure};
@@ -104,6 +105,28 @@ impl Reach {
             || self.proxies.iter().any(|network| network.contains(peer))
     }
 
+    /// Where a request comes from: the proxy says it, if it came by the proxy. What was written before
+    /// it reached the first proxy of ours is the client's own word.
+    pub(super) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+        let is_ours = |address: IpAddr| {
+            let address = address.to_canonical();
+            self.proxies.iter().any(|network| network.contains(address))
+        };
+        let lines = headers.get_all("x-forwarded-for").iter();
+        let said = lines.flat_map(|line| line.to_str().unwrap_or_default().split(','));
+        let mut client = peer;
+        for address in said.rev() {
+            if !is_ours(client) {
+                break;
+            }
+            match forwarded(address.trim()) {
+                Some(address) => client = address,
+                None => break,
+            }
+        }
+        client
+    }
+
     /// The address that users open, once the port is known.
     pub(super) fn url(&self, address: SocketAddr) -> String {
         match (&self.public_url, &self.tls) {
@@ -156,6 +179,14 @@ fn public(text: &str) -> Result<Url, Failure> {
     Ok(url)
 }
 
+/// An address as proxies write it, with or without a port.
+fn forwarded(text: &str) -> Option<IpAddr> {
+    let whole = text.trim_matches(['[', ']']).parse();
+    whole
+        .or_else(|_| text.parse::<SocketAddr>().map(|it| it.ip()))
+        .ok()
+}
+
 /// A part of the network, such as `10.0.0.0/8`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Network {
@@ -164,7 +195,7 @@ pub struct Network {
 }
 
 impl Network {
-    fn contains(&self, address: IpAddr) -> bool {
+    pub(super) fn contains(&self, address: IpAddr) -> bool {
         let same = |one: &[u8], other: &[u8]| {
             let bits = usize::from(self.prefix);
             let whole = bits / 8;
@@ -254,6 +285,32 @@ mod tests {
         assert!(reach.accepts("::ffff:10.1.2.3".parse().unwrap()));
         let local: SocketAddr = "127.0.0.1:7080".parse().unwrap();
         assert!(Reach::network(local, None, None, Vec::new()).is_ok());
+    }
+
+    #[test]
+    fn a_proxy_of_ours_is_believed_and_no_one_else() {
+        let client = |proxies: &[&str], peer: &str, said: &[&'static str]| {
+            let mut reach = Reach::local(0);
+            reach.proxies = proxies.iter().map(|text| network(text)).collect();
+            let mut headers = HeaderMap::new();
+            for line in said {
+                headers.append("x-forwarded-for", line.parse().unwrap());
+            }
+            reach.client(peer.parse().unwrap(), &headers).to_string()
+        };
+        let proxies = ["10.0.0.0/8"];
+        assert_eq!(client(&[], "203.0.113.9", &["198.51.100.1"]), "203.0.113.9");
+        let forged = ["198.51.100.1", "203.0.113.9"];
+        assert_eq!(client(&proxies, "127.0.0.1", &forged), "127.0.0.1");
+        assert_eq!(client(&proxies, "10.0.0.1", &forged), "203.0.113.9");
+        let through_two = ["198.51.100.1, 203.0.113.9, 10.2.2.2"];
+        assert_eq!(client(&proxies, "10.0.0.1", &through_two), "203.0.113.9");
+        assert_eq!(client(&proxies, "10.0.0.1", &["unknown"]), "10.0.0.1");
+        assert_eq!(client(&proxies, "10.0.0.1", &[]), "10.0.0.1");
+        for port in ["203.0.113.9:4711", "[2001:db8::1]:4711", "[2001:db8::1]"] {
+            let seen = client(&proxies, "::ffff:10.0.0.1", &[port]);
+            assert!(["203.0.113.9", "2001:db8::1"].contains(&&*seen), "{seen}");
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ mod work;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
@@ -199,6 +199,7 @@ impl Runs {
             let store = Arc::clone(&runs.shared.store);
             let mut mail = store.cluster().map(Cluster::mail);
             let sweep = (store.lease_timeout() / SWEEPS).min(SWEEP);
+            let mut read_at = None;
             loop {
                 let next = async {
                     match &mut mail {
@@ -210,10 +211,14 @@ impl Runs {
                     () = app::closed(&mut closing) => return,
                     () = next => {}
                 }
+                // However often others wake it.
+                let is_fresh = |at: Instant| at.elapsed() < sweep;
                 if people.is_team()
+                    && !read_at.is_some_and(is_fresh)
                     && let Ok(users) = store.users().await
                 {
                     people.refresh(&users);
+                    read_at = Some(Instant::now());
                 }
                 let users = people.served();
                 // If the store fails now, it may work the next time.
@@ -227,6 +232,18 @@ impl Runs {
                 }
             }
         });
+    }
+
+    /// Stops the answers of a user that are under way here.
+    pub(crate) async fn stop_user(&self, user: &UserId) -> Result<(), StoreError> {
+        for conversation in self.shared.store.unfinished(user).await? {
+            if self.shared.active.lock().contains_key(&conversation) {
+                // One that ends meanwhile is as good as stopped.
+                let cancel = |reply| Command::Cancel { reply };
+                let _ = self.send(user, &conversation, cancel).await;
+            }
+        }
+        Ok(())
     }
 
     /// Waits until all tasks have settled, up to the grace period.

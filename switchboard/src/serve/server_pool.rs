@@ -20,10 +20,10 @@ use serde_json::Value;
 use crate::demo::SERVER;
 use crate::exit::{Exit, Failure};
 use crate::home;
-use crate::models::{self, Choice};
+use crate::models::{self, Choice, is_of_environment};
 use crate::serve::people::People;
 use crate::serve::questions::Questions;
-use crate::servers::{Host, Reaching, built_in, connector, follow_shared, scan};
+use crate::servers::{Host, PRIVATE_NETWORK, Reaching, built_in, connector, follow_shared, scan};
 use crate::setup::settings::is_of_host;
 use crate::setup::{RunArgs, choice, select_servers};
 use crate::store::{Assistant, Server, ServerId, Store, StoreError, UserId};
@@ -63,11 +63,15 @@ pub(crate) struct Equipment {
 
 impl ServerPool {
     pub(crate) fn new(store: Arc<dyn Store>, questions: Questions, people: People) -> Self {
-        let asked = questions.clone();
+        let (asked, served) = (questions.clone(), people.clone());
         let make = move |user: &str| {
             let user = UserId::new(user);
+            let reaching = Reaching {
+                network: served.network_of(&user),
+                ..Reaching::default()
+            };
             Manager::builder()
-                .connector(connector(&user, Reaching::default()))
+                .connector(connector(&user, reaching))
                 .elicitation(asked.asker(&user))
         };
         Self {
@@ -94,6 +98,28 @@ impl ServerPool {
             settings.retain(|key, _| !is_of_host(key));
         }
         Ok(settings)
+    }
+
+    /// The model that a user wants, which asks nothing of places that the user may not reach.
+    pub(crate) async fn choice(
+        &self,
+        user: &UserId,
+        wanted: &models::Wanted,
+        settings: &BTreeMap<String, Value>,
+    ) -> Result<Choice, Failure> {
+        let mut chosen = choice(wanted, settings).await?;
+        let named = wanted.base_url.is_some() || chosen.endpoint.is_some();
+        if let (true, Some(url)) = (named, &chosen.base_url)
+            && !is_of_environment(url, &home::environment)
+            && let Some(network) = self.people.networks().of(self.host(user))
+        {
+            network.check(url).map_err(|violation| {
+                let failure = Failure::new(Exit::Model, "the model's address cannot be used");
+                failure.caused_by(violation).with_hint(PRIVATE_NETWORK)
+            })?;
+            chosen.network = Some(network);
+        }
+        Ok(chosen)
     }
 
     /// A user's servers as rows: the stored ones or, while there are none and the demo model
@@ -151,6 +177,7 @@ impl ServerPool {
         choice: &Choice,
     ) -> Result<Equipment, Failure> {
         follow_shared(&*self.store, user).await?;
+        self.people.networks().learn_team(&*self.store).await?;
         let host = self.host(user);
         let selected =
             select_servers(&*self.store, user, run_args, assistant, choice, host).await?;
@@ -181,6 +208,17 @@ impl ServerPool {
             notices,
             _leases: held,
         })
+    }
+
+    /// Ends the connections of users who may not use this machine. Those that they may still have come
+    /// back with their next use.
+    pub(crate) async fn end_forbidden(&self) {
+        let crews: Vec<_> = self.crews.lock().values().cloned().collect();
+        for user_servers in crews {
+            if user_servers.host() == Host::Forbidden {
+                user_servers.disconnect_all().await;
+            }
+        }
     }
 
     /// Shuts down, and returns once no process is left.

@@ -127,6 +127,7 @@ impl AdHoc {
         Ok(Reaching {
             era: self.era.mode(),
             oauth: self.oauth.client().await?,
+            ..Reaching::default()
         })
     }
 

@@ -10,7 +10,7 @@ use mcp_manager::{
 };
 
 use super::ad_hoc::AdHoc;
-use super::connector::{Reaching, connector};
+use super::connector::{NetworkOf, Reaching, connector};
 use super::log::ServerLog;
 use super::seen::seen;
 use super::select::{Chosen, select};
@@ -161,8 +161,16 @@ impl Connection {
 }
 
 /// A manager of a user's servers for a short while.
-pub(crate) fn one_off(user: &UserId, forms: impl ElicitationHandler + 'static) -> Manager {
-    reaching(user, forms, Reaching::default())
+pub(crate) fn one_off(
+    user: &UserId,
+    forms: impl ElicitationHandler + 'static,
+    network: NetworkOf,
+) -> Manager {
+    let how = Reaching {
+        network,
+        ..Reaching::default()
+    };
+    reaching(user, forms, how)
 }
 
 /// As [`one_off`], with the servers reached in this way.

@@ -1,23 +1,67 @@
 //! How servers are reached: by programs whose log is kept, in their sandbox if they have one; by HTTP with the tokens of a login.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
-use mcp_auth::{Authorizer, OAuth, RegisteredClient};
+use mcp_auth::{Authorizer, OAuth, PublicNetwork, RegisteredClient};
 use mcp_client::{ClientBuilder, EraMode};
 use mcp_manager::{Connector, DefaultConnector, Endpoint, ServerConfig, ServerName};
-use mcp_transport::{AuthProvider, BoxError};
+use mcp_transport::{AuthProvider, BoxError, HttpConfig, client_builder};
 
 use super::log::{Logged, ServerLog};
 use super::sandbox;
 use super::tokens::tokens;
 use crate::store::UserId;
 
-/// How servers are reached: the era that is spoken, and who we are to those that want a login.
+/// How long a server may take to accept a connection.
+const CONNECT_TIME: Duration = Duration::from_secs(10);
+
+/// How servers are reached: the era that is spoken, who we are to those that want a login, and where
+/// they may be.
 #[derive(Debug, Default)]
 pub(crate) struct Reaching {
     pub(crate) era: EraMode,
     pub(crate) oauth: OAuthClient,
+    pub(crate) network: NetworkOf,
+}
+
+/// Where requests to the server at a URL may go.
+type Bounds = dyn Fn(&str) -> Option<PublicNetwork> + Send + Sync;
+
+/// Where requests to servers may go: anywhere, unless their user may not use this machine.
+#[derive(Clone, Default)]
+pub(crate) struct NetworkOf(Option<Arc<Bounds>>);
+
+impl NetworkOf {
+    /// Requests to the server at a URL go into this network; anywhere if there is none.
+    pub(crate) fn new(of: impl Fn(&str) -> Option<PublicNetwork> + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(of)))
+    }
+
+    pub(crate) fn of(&self, url: &str) -> Option<PublicNetwork> {
+        self.0.as_ref().and_then(|of| of(url))
+    }
+
+    /// Keeps the requests to a server where they may go.
+    fn bound(&self, config: &ServerConfig, http: HttpConfig) -> Result<HttpConfig, BoxError> {
+        let Endpoint::Remote(remote) = config.endpoint() else {
+            return Ok(http);
+        };
+        let url = remote.url().expose();
+        let Some(network) = self.of(url) else {
+            return Ok(http);
+        };
+        network.check(url)?;
+        let client = network.guard(client_builder()?);
+        Ok(http.with_client(client.connect_timeout(CONNECT_TIME))?)
+    }
+}
+
+impl std::fmt::Debug for NetworkOf {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("NetworkOf").field(&self.0.is_some()).finish()
+    }
 }
 
 /// Who we are to servers that want a login.
@@ -34,11 +78,15 @@ pub(crate) struct OAuthClient {
 /// The program's connector to a user's servers.
 pub(crate) fn connector(user: &UserId, reaching: Reaching) -> impl Connector + use<> {
     let (whose, client) = (user.clone(), reaching.oauth);
-    let auth = move |config: &ServerConfig| credentials(&whose, config, &client);
+    let network = reaching.network.clone();
+    let auth = move |config: &ServerConfig| credentials(&whose, config, &client, &network);
+    let network = reaching.network;
     Reach {
         user: user.clone(),
         era: reaching.era,
-        plain: DefaultConnector::new().with_auth(auth),
+        plain: DefaultConnector::new()
+            .with_auth(auth)
+            .with_http(move |config, http| network.bound(config, http)),
     }
 }
 
@@ -70,6 +118,7 @@ fn credentials(
     user: &UserId,
     config: &ServerConfig,
     client: &OAuthClient,
+    network: &NetworkOf,
 ) -> Option<Arc<dyn AuthProvider>> {
     let Endpoint::Remote(remote) = config.endpoint() else {
         return None;
@@ -86,6 +135,9 @@ fn credentials(
     }
     if let Some(registered) = &client.registered {
         builder = builder.registered_client(registered.clone());
+    }
+    if let Some(network) = network.of(remote.url().expose()) {
+        builder = builder.network(network);
     }
     if let Some(document) = &client.document {
         builder = builder.client_document(document);

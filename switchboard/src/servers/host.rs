@@ -35,6 +35,10 @@ impl Host {
     }
 }
 
+/// Who can open a private network, and how.
+pub(crate) const PRIVATE_NETWORK: &str = "The owner of this machine can allow it: \
+    `switchboard serve --allow-private-network CIDR`.";
+
 /// Who can allow it, and how.
 pub(crate) fn advice(user: &str) -> String {
     format!("The owner of this machine can allow it: `switchboard serve --trust-user {user}`.")

@@ -7,7 +7,7 @@ use mcp_auth::{LoginPrompt, LoopbackAuthorizer, OAuth};
 use mcp_manager::{Endpoint, Manager, ManagerError, ManagerLimits, ServerConfig};
 use tokio::sync::watch;
 
-use super::connector::{OAuthClient, Reaching, connector};
+use super::connector::{NetworkOf, OAuthClient, Reaching, connector};
 use super::host::Host;
 use super::lookup::reach;
 use super::tokens::tokens;
@@ -21,7 +21,7 @@ pub(super) const LOGIN_TIMEOUT: Duration = Duration::from_secs(300);
 /// Returns the issuer of the tokens; `None` if no login was needed.
 pub(crate) async fn log_in(
     user: &UserId,
-    config: ServerConfig,
+    (config, network): (ServerConfig, NetworkOf),
     show: impl Fn(&LoginPrompt) -> Result<(), mcp_transport::BoxError> + Send + Sync + 'static,
 ) -> Result<Option<String>, ManagerError> {
     let (issuer, seen) = watch::channel(None);
@@ -34,6 +34,7 @@ pub(crate) async fn log_in(
             authorizer: Some(Arc::new(authorizer)),
             ..OAuthClient::default()
         },
+        network,
         ..Reaching::default()
     };
     let retry = ManagerLimits::default().retry().clone().with_tries(0);
@@ -50,21 +51,34 @@ pub(crate) async fn log_in(
 }
 
 /// Removes a server's tokens, if any.
-pub(crate) async fn log_out(row: &Server, host: Host) -> Result<(), Failure> {
+pub(crate) async fn log_out(
+    row: &Server,
+    (host, network): (Host, NetworkOf),
+) -> Result<(), Failure> {
     let Ok(config) = reach(row, host).await else {
         // An address with a variable that has no value never had a login.
         return Ok(());
     };
-    forget(&row.user_id, &config).await.map_err(|error| {
-        let text = format!("the login to {} cannot be forgotten", row.name);
-        Failure::new(Exit::Other, text).caused_by(error)
-    })
+    forget(&row.user_id, &config, &network)
+        .await
+        .map_err(|error| {
+            let text = format!("the login to {} cannot be forgotten", row.name);
+            Failure::new(Exit::Other, text).caused_by(error)
+        })
 }
 
-async fn forget(user: &UserId, config: &ServerConfig) -> Result<(), mcp_auth::AuthError> {
+async fn forget(
+    user: &UserId,
+    config: &ServerConfig,
+    network: &NetworkOf,
+) -> Result<(), mcp_auth::AuthError> {
     let Endpoint::Remote(remote) = config.endpoint() else {
         return Ok(());
     };
-    let oauth = OAuth::builder(remote.url().expose()).store(tokens(user));
+    let url = remote.url().expose();
+    let mut oauth = OAuth::builder(url).store(tokens(user));
+    if let Some(network) = network.of(url) {
+        oauth = oauth.network(network);
+    }
     oauth.build()?.log_out().await
 }

@@ -9,9 +9,9 @@ use crate::store::id::{
     RunId, ServerId, UserId,
 };
 use crate::store::row::{
-    AccessToken, ApprovedDefinition, Assistant, Blob, Conversation, LoginAttempt, LoginSession,
-    Message, NewEvent, Pending, PendingState, Rule, Run, Server, ServerTool, Setting, TokenRef,
-    ToolCall, Usage, User,
+    AccessToken, ApprovedDefinition, Arrival, Assistant, Blob, Conversation, LoginAttempt,
+    LoginSession, Message, NewEvent, Pending, PendingState, Rule, Run, Server, ServerTool, Setting,
+    TokenRef, ToolCall, Usage, User, UserEdit,
 };
 use crate::store::timestamp::Timestamp;
 
@@ -22,6 +22,9 @@ use crate::store::timestamp::Timestamp;
 pub enum Change {
     /// Adds or replaces a user.
     PutUser(User),
+    /// Changes what owners decide about a user. The rest of it stays; one who is blocked has no
+    /// sessions left.
+    EditUser(UserId, UserEdit),
     /// Changes who is logged in, and with what.
     Login(LoginChange),
     /// Adds or replaces a server. A user has one server of a name. Rules that allow its tools end
@@ -129,8 +132,13 @@ pub enum Change {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum LoginChange {
+    /// A user has come in, and is added if they are new. What owners have decided stays. One who is
+    /// blocked is a conflict.
+    CameIn(Arrival),
     /// Adds or replaces a session.
     PutSession(LoginSession),
+    /// A session was used at this moment. One that has ended stays so.
+    UsedSession(String, Timestamp),
     /// Ends the session with this hash.
     EndSession(String),
     /// Ends all sessions of a user.

@@ -45,6 +45,15 @@ pub trait Cluster: Send + Sync {
     /// Forgets a command. One that was not taken yet never will be.
     async fn forget(&self, id: &CommandId) -> Result<(), StoreError>;
 
+    /// Forgets a command unless it was taken; whether it was forgotten.
+    async fn withdraw(&self, id: &CommandId) -> Result<bool, StoreError>;
+
+    /// Whether a process has ended, or was silent for its time-out.
+    async fn is_over(&self, holder: &HolderId) -> Result<bool, StoreError>;
+
+    /// Whether the database takes changes: one that is a standby does not.
+    async fn takes_changes(&self) -> Result<bool, StoreError>;
+
     /// Changes whenever there may be something to claim or to take, or an answer. A wake-up may get
     /// lost, so look now and then as well.
     fn mail(&self) -> watch::Receiver<u64>;

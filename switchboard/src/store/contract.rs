@@ -51,6 +51,8 @@ pub async fn check(fresh: impl AsyncFn() -> Arc<dyn Store>) -> Result<(), StoreE
     lease::a_lease_is_acquired_for_the_run_as_it_is_known(&*fresh().await).await?;
     lease::a_lease_goes_with_its_conversation(&*fresh().await).await?;
     login::a_session_and_a_token_are_found_by_their_hash_with_their_user(&*fresh().await).await?;
+    login::a_session_that_has_ended_is_not_begun_again_by_its_last_use(&*fresh().await).await?;
+    login::a_login_undoes_nothing_that_an_owner_decides_meanwhile(&*fresh().await).await?;
     login::a_login_is_taken_once(&*fresh().await).await?;
     login::sessions_end_by_one_by_user_and_by_time(&*fresh().await).await?;
     login::one_subject_is_one_user(&*fresh().await).await?;

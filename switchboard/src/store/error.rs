@@ -52,6 +52,10 @@ pub enum StoreError {
     },
     /// Another process has been writing for too long.
     Busy,
+    /// The database cannot be reached now. It was tried for a while.
+    Unavailable(BoxError),
+    /// The database takes no changes: it is a standby, as after a fail-over, or was made read-only.
+    ReadOnly,
     /// There is no room left for the file: the disk is full, or the file as large as it may get.
     Full(BoxError),
     /// Reading or writing failed: the file is damaged, or its disk.
@@ -96,6 +100,10 @@ impl fmt::Display for StoreError {
             Self::Busy => f.write_str(
                 "another process has been writing to the database for too long: try again",
             ),
+            Self::Unavailable(_) => f.write_str("the database cannot be reached"),
+            Self::ReadOnly => {
+                f.write_str("the database takes no changes: it is a standby, or was made read-only")
+            }
             Self::Full(_) => f.write_str(
                 "there is no room left for the database: the disk is full, or the file as large \
                  as it may get",
@@ -109,9 +117,10 @@ impl fmt::Display for StoreError {
 impl std::error::Error for StoreError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Open { source, .. } | Self::Full(source) | Self::Failed(source) => {
-                Some(source.as_ref())
-            }
+            Self::Open { source, .. }
+            | Self::Unavailable(source)
+            | Self::Full(source)
+            | Self::Failed(source) => Some(source.as_ref()),
             _ => None,
         }
     }

@@ -147,6 +147,7 @@ impl PostgresStore {
             Failure::Final(StoreError::Failed(source)) => open(source),
             Failure::Final(error) => error,
             Failure::Transient(error) => open(error.into()),
+            Failure::ReadOnly => StoreError::ReadOnly,
             Failure::Silent => open("it does not answer".into()),
         })?;
         drop(client);
@@ -383,8 +384,9 @@ impl Store for PostgresStore {
         let released = released.await;
         shared.pool.close();
         match released {
-            Ok(_) | Err(Failure::Transient(_) | Failure::Silent) => Ok(()),
             Err(Failure::Final(error)) => Err(error),
+            // Leases that were not given back expire.
+            _ => Ok(()),
         }
     }
 }

@@ -11,7 +11,9 @@ mod server;
 pub use assistant::{Assistant, McpMode, OnLimit, Setting, ToolSelection};
 pub use call::{Blob, CallStatus, ToolCall};
 pub use conversation::{Conversation, Message, MessagePlace, Role};
-pub use login::{AccessToken, LoginAttempt, LoginSession, TeamRole, TokenScope, User};
+pub use login::{
+    AccessToken, Arrival, LoginAttempt, LoginSession, TeamRole, TokenScope, User, UserEdit,
+};
 pub use policy::{
     ApprovedDefinition, Decision, DefinitionKind, Pending, PendingKind, PendingState, Rule,
     RuleScope,

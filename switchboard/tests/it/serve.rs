@@ -3,11 +3,15 @@
 mod answer;
 mod consent;
 mod crash;
+mod ends;
 mod events;
 mod guard;
 mod house;
 mod law;
+mod networks;
 mod openid;
+#[cfg(unix)]
+mod operate;
 mod question;
 mod storage;
 mod team;

@@ -72,6 +72,7 @@ export const text = {
       state: 'That login was used already, or begun in another browser. Log in once more.',
       late: 'That login took too long. Log in once more.',
       group: 'You are in no group that may use this. Ask an owner.',
+      domain: 'Your address is of no domain that may use this. Ask an owner.',
       blocked: 'An owner has blocked you.',
       provider: 'The login was refused, or its answer is not valid. Log in once more.',
     },

@@ -9,7 +9,7 @@ use crate::cli::browser;
 use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
 use crate::servers::doctor::diagnose;
-use crate::servers::{self, Host, find, reach};
+use crate::servers::{self, Host, NetworkOf, find, reach};
 use crate::store::{Change, ServerKind, TokenRef};
 
 #[derive(Args, Debug)]
@@ -46,7 +46,7 @@ impl Login {
         };
         let mut interrupts = Interrupts::new();
         let done = tokio::select! {
-            done = servers::log_in(&row.user_id, config.clone(), show) => done,
+            done = servers::log_in(&row.user_id, (config.clone(), NetworkOf::default()), show) => done,
             () = interrupts.next() => {
                 return Err(Failure::new(Exit::Cancelled, "cancelled"));
             }
@@ -68,7 +68,7 @@ impl Login {
 
 pub(super) async fn log_out(global: &Global, out: &Out, name: &str) -> Result<Exit, Failure> {
     let (store, row) = find(global, name).await?;
-    servers::log_out(&row, Host::Allowed).await?;
+    servers::log_out(&row, (Host::Allowed, NetworkOf::default())).await?;
     store.commit(vec![Change::DeleteTokens(row.id)]).await?;
     store.close().await?;
     out.result(

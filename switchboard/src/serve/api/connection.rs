@@ -14,7 +14,7 @@ use crate::serve::extractor::{Owned, OwnedServer};
 use crate::serve::input::Params;
 use crate::serve::routes::Routes;
 use crate::servers::doctor::{Examination, Finding, Problem, trial};
-use crate::servers::{ServerLog, one_off, pending, reach};
+use crate::servers::{ServerLog, one_off, pending};
 use crate::store::{Server, ServerKind, Trust};
 
 /// Slower startups are reported.
@@ -62,10 +62,10 @@ async fn test(OwnedServer { user_servers, row }: OwnedServer) -> Result<Json<Val
     if row.trust == Trust::Pending {
         return Err(refusal(&row, &pending(&row)));
     }
-    let examination = match reach(&row, user_servers.host()).await {
+    let examination = match user_servers.reach(&row).await {
         Err(finding) if is_decided(&finding) => return Err(refusal(&row, &finding)),
         Ok(config) => {
-            let manager = one_off(&row.user_id, NoopElicitation);
+            let manager = one_off(&row.user_id, NoopElicitation, user_servers.network());
             trial(&row.user_id, manager, config.enabled(), SLOW).await
         }
         Err(finding) => Examination::failed(&row.name, finding),

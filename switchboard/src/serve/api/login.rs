@@ -15,11 +15,11 @@ use crate::serve::audit::Event;
 use crate::serve::cookie::{self, Cookie};
 use crate::serve::error::ApiError;
 use crate::serve::identity::{By, Caller};
-use crate::serve::input::Params;
+use crate::serve::input::{Client, Params};
 use crate::serve::logins::{CALLBACK, LOGIN_TIME, Person, Provider};
 use crate::serve::routes::Routes;
 use crate::store::{
-    Change, LoginAttempt, LoginChange, LoginSession, StoreError, Timestamp, User, UserId,
+    Arrival, Change, LoginAttempt, LoginChange, LoginSession, StoreError, Timestamp, User, UserId,
 };
 use crate::token::{fresh, hash};
 
@@ -51,10 +51,16 @@ struct Wish {
     to: Option<String>,
 }
 
-async fn begin(State(app): State<App>, Params(wish): Params<Wish>) -> Result<Response, ApiError> {
+async fn begin(
+    State(app): State<App>,
+    Client(from): Client,
+    Params(wish): Params<Wish>,
+) -> Result<Response, ApiError> {
     let provider = app.logins.provider.as_ref();
     let provider = provider.ok_or_else(|| ApiError::not_found("login"))?;
-    app.rates.count_login().map_err(ApiError::rate_limited)?;
+    app.rates
+        .count_login(from)
+        .map_err(ApiError::rate_limited)?;
     let begun = provider.begin().await.map_err(|error| {
         let error = ApiError::new(StatusCode::BAD_GATEWAY, "provider", error.to_string());
         error.with_hint("Try again in a moment.")
@@ -84,13 +90,16 @@ fn is_view(text: &str) -> bool {
 
 async fn finish(
     State(app): State<App>,
+    Client(from): Client,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let Some(provider) = &app.logins.provider else {
         return Err(ApiError::not_found("login"));
     };
-    app.rates.count_login().map_err(ApiError::rate_limited)?;
+    app.rates
+        .count_login(from)
+        .map_err(ApiError::rate_limited)?;
     let query = query.unwrap_or_default();
     match welcome(&app, provider, &query, &headers).await? {
         Ok((user, session, view)) => {
@@ -148,33 +157,37 @@ async fn welcome(
         Ok(person) => person,
         Err(unwelcome) => return refused(unwelcome.code(), &unwelcome.to_string()),
     };
-    let user = match user_of(app, provider.issuer(), &person).await? {
-        Ok(user) => user,
-        Err(why) => return refused("blocked", why),
-    };
+    let arrival = arrival(&app.store.users().await?, provider.issuer(), &person);
+    let user = arrival.id.clone();
     let id = fresh().map_err(|error| StoreError::Failed(error.into()))?;
-    let session = LoginSession::new(hash(&id), user.id.clone(), after(app.logins.longest));
+    let session = LoginSession::new(hash(&id), user.clone(), after(app.logins.longest));
     let mut changes = vec![
-        Change::PutUser(user.clone()),
-        Change::Login(LoginChange::PutSession(session)),
+        LoginChange::CameIn(arrival),
+        LoginChange::PutSession(session),
     ];
     // Whatever session the browser came with ends: a login always begins a new one.
     let before = cookie::read(headers, Cookie::Session.name(app.logins.is_secure));
-    let before = before.map(|id| Change::Login(LoginChange::EndSession(hash(&id))));
-    changes.extend(before);
-    app.store.commit(changes).await?;
+    changes.extend(before.map(|id| LoginChange::EndSession(hash(&id))));
+    let changes = changes.into_iter().map(Change::Login);
+    match app.store.commit(changes.collect()).await {
+        Err(StoreError::Conflict { what: "user" }) => {
+            return refused("blocked", "an owner has blocked this user");
+        }
+        other => other?,
+    };
+    let user = app
+        .store
+        .users()
+        .await?
+        .into_iter()
+        .find(|it| it.id == user);
+    let user = user.ok_or_else(|| ApiError::not_found("user"))?;
     app.people.note(&user);
     Ok(Ok((user, id, attempt.return_to)))
 }
 
-/// The user that a person is: the one with their subject, one that waits for their address, or a new
-/// one.
-async fn user_of(
-    app: &App,
-    issuer: &str,
-    person: &Person,
-) -> Result<Result<User, &'static str>, ApiError> {
-    let users = app.store.users().await?;
+/// Who a person is: the user with their subject, one that waits for their address, or a new one.
+fn arrival(users: &[User], issuer: &str, person: &Person) -> Arrival {
     let same = |user: &&User| {
         user.issuer.as_deref() == Some(issuer)
             && user.subject.as_deref() == Some(person.subject.as_str())
@@ -185,23 +198,15 @@ async fn user_of(
         .iter()
         .find(same)
         .or_else(|| users.iter().find(awaited));
-    let mut user = found.cloned().unwrap_or_else(|| {
+    let id = found.map(|user| user.id.clone()).unwrap_or_else(|| {
         let digest = hash(&format!("{issuer}\n{}", person.subject));
         let digits: String = digest.chars().take(ID_DIGITS).collect();
-        User::new(UserId::new(format!("u-{digits}")), &person.name)
+        UserId::new(format!("u-{digits}"))
     });
-    if user.is_blocked {
-        return Ok(Err("an owner has blocked this user"));
-    }
-    user.issuer = Some(issuer.to_owned());
-    user.subject = Some(person.subject.clone());
-    user.name.clone_from(&person.name);
-    if person.email.is_some() {
-        user.email.clone_from(&person.email);
-    }
-    user.role = person.role.unwrap_or(user.role);
-    user.seen_at = Some(Timestamp::now());
-    Ok(Ok(user))
+    let mut arrival = Arrival::new(id, &person.name, (issuer, &person.subject));
+    arrival.role = person.role;
+    arrival.email.clone_from(&person.email);
+    arrival
 }
 
 async fn end(

@@ -151,7 +151,7 @@ impl Given {
             // Wherever it is kept, there is one.
             wanted.key = Some(StoredValue::Env("KEY".to_owned()));
         }
-        let chosen = choice(&wanted, &settings).await;
+        let chosen = app.server_pool.choice(user, &wanted, &settings).await;
         let field = match self.base_url.is_some() {
             true => "baseUrl",
             false => "key",

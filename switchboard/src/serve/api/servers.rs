@@ -242,7 +242,7 @@ async fn remove(
     }
     user_servers.disconnect(&row).await;
     // A failed logout must not keep the server.
-    let forgotten = log_out(&row, user_servers.host()).await;
+    let forgotten = log_out(&row, (user_servers.host(), user_servers.network())).await;
     // Another server of this name starts with an empty log. A failure here is harmless.
     let _ = ServerLog::of(&row.user_id, &row.name).remove();
     let _ = remove_folder(&row);

@@ -14,7 +14,6 @@ use crate::serve::input::{Body, User};
 use crate::serve::routes::Routes;
 use crate::servers::Host;
 use crate::servers::PlainSecrets;
-use crate::setup::choice;
 use crate::setup::settings::{check, hidden, is_of_host, keys_stay, setting};
 use crate::store::{Change, StoredValue, UserId};
 
@@ -71,7 +70,8 @@ async fn change(
     keys_stay(&before, &wanted).map_err(ApiError::unfit_for)?;
     // What is stored can be used, or is not stored.
     if wanted.contains_key("model") {
-        let choice = choice(&Wanted::default(), &wanted).await;
+        let model = Wanted::default();
+        let choice = app.server_pool.choice(&user, &model, &wanted).await;
         choice.map_err(|failure| ApiError::unfit_for(failure).at("model"))?;
     }
     PriceTable::new(&wanted).map_err(|error| ApiError::unfit(error.to_string()))?;

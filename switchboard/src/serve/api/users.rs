@@ -9,7 +9,7 @@ use crate::serve::app::App;
 use crate::serve::error::ApiError;
 use crate::serve::input::{Body, User};
 use crate::serve::routes::Routes;
-use crate::store::{Change, LoginChange, TeamRole, User as Row, UserId};
+use crate::store::{Change, TeamRole, User as Row, UserEdit, UserId};
 
 pub(super) fn routes() -> Routes {
     Routes::new()
@@ -54,23 +54,26 @@ async fn change(
     Body(edit): Body<Edit>,
 ) -> Result<Json<Value>, ApiError> {
     let id = UserId::new(id);
-    let users = app.store.users().await?;
-    let found = users
-        .into_iter()
-        .find(|user| user.id == id && id != UserId::team());
-    let mut user = found.ok_or_else(|| ApiError::not_found("user"))?;
+    let find = async || {
+        let users = app.store.users().await?;
+        let mut people = users.into_iter().filter(|user| user.id != UserId::team());
+        let found = people.find(|user| user.id == id);
+        found.ok_or_else(|| ApiError::not_found("user"))
+    };
+    find().await?;
     if id == caller && (edit.role.is_some() || edit.blocked.is_some()) {
         let message = "owners do not change their own role, so that one is always left";
         return Err(ApiError::unfit(message).with_hint("Another owner can."));
     }
-    user.role = edit.role.unwrap_or(user.role);
-    user.is_blocked = edit.blocked.unwrap_or(user.is_blocked);
-    user.uses_host = edit.uses_host.unwrap_or(user.uses_host);
-    let mut changes = vec![Change::PutUser(user.clone())];
-    if user.is_blocked {
-        changes.push(Change::Login(LoginChange::EndSessions(id)));
-    }
-    app.store.commit(changes).await?;
+    let edit = UserEdit {
+        role: edit.role,
+        is_blocked: edit.blocked,
+        uses_host: edit.uses_host,
+        ..UserEdit::default()
+    };
+    let edited = Change::EditUser(id.clone(), edit);
+    app.store.commit(vec![edited]).await?;
+    let user = find().await?;
     app.people.note(&user);
     Ok(Json(shown(&user)))
 }

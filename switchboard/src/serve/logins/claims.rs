@@ -25,6 +25,8 @@ pub(crate) enum Unwelcome {
     Nonce,
     /// They are in no group that has a role.
     NoGroup,
+    /// Their address is of no domain that may log in.
+    Domain,
 }
 
 impl Unwelcome {
@@ -34,6 +36,7 @@ impl Unwelcome {
             Self::Provider(_) => "provider",
             Self::Nonce => "state",
             Self::NoGroup => "group",
+            Self::Domain => "domain",
         }
     }
 }
@@ -44,16 +47,17 @@ impl std::fmt::Display for Unwelcome {
             Self::Provider(why) => f.write_str(why),
             Self::Nonce => f.write_str("the answer belongs to another login"),
             Self::NoGroup => f.write_str("in no group that has a role"),
+            Self::Domain => f.write_str("with no verified address of a domain that may log in"),
         }
     }
 }
 
-/// Who the verified claims are about.
-pub(super) fn person(
+/// Whether verified claims are those of this login, and for this program.
+pub(super) fn check(
     options: &OpenIdOptions,
     claims: &Map<String, Value>,
     nonce: &str,
-) -> Result<Person, Unwelcome> {
+) -> Result<(), Unwelcome> {
     let text = |name: &str| claims.get(name).and_then(Value::as_str);
     if text("nonce") != Some(nonce) {
         return Err(Unwelcome::Nonce);
@@ -68,6 +72,52 @@ pub(super) fn person(
         let why = "the token was issued to another program";
         return Err(Unwelcome::Provider(why.to_owned()));
     }
+    Ok(())
+}
+
+/// Whether the provider has to be asked for more: many put next to nothing into their ID tokens.
+pub(super) fn lack(options: &OpenIdOptions, claims: &Map<String, Value>) -> bool {
+    let wants_groups = !options.roles.is_empty();
+    !claims.contains_key("email") || (wants_groups && found(claims, &options.group_claim).is_none())
+}
+
+/// Adds what the provider says of the same person elsewhere. What was signed stays, and an address
+/// comes with whether it was verified.
+pub(super) fn complete(
+    claims: &mut Map<String, Value>,
+    mut more: Map<String, Value>,
+    options: &OpenIdOptions,
+) -> Result<(), Unwelcome> {
+    if more.get("sub") != claims.get("sub") {
+        let why = "what the provider says of the person is about another one";
+        return Err(Unwelcome::Provider(why.to_owned()));
+    }
+    let mut wanted = vec!["name", "preferred_username"];
+    if !claims.contains_key("email") {
+        claims.remove("email_verified");
+        wanted.extend(["email", "email_verified"]);
+    }
+    if found(claims, &options.group_claim).is_none() {
+        let root = options.group_claim.split('.').next();
+        wanted.extend(match more.contains_key(&options.group_claim) {
+            true => Some(options.group_claim.as_str()),
+            false => root,
+        });
+    }
+    for name in wanted {
+        if let Some(value) = more.remove(name) {
+            claims.entry(name).or_insert(value);
+        }
+    }
+    Ok(())
+}
+
+/// Who the claims are about.
+pub(super) fn person(
+    options: &OpenIdOptions,
+    claims: &Map<String, Value>,
+) -> Result<Person, Unwelcome> {
+    let text = |name: &str| claims.get(name).and_then(Value::as_str);
     let Some(subject) = text("sub").filter(|subject| !subject.is_empty()) else {
         let why = "the token does not name its subject";
         return Err(Unwelcome::Provider(why.to_owned()));
@@ -79,6 +129,14 @@ pub(super) fn person(
         let mut owners = options.owners.iter();
         owners.any(|owner| owner.eq_ignore_ascii_case(email))
     });
+    let domain = email.as_ref().and_then(|email| email.rsplit_once('@'));
+    let admitted = domain.is_some_and(|(_, domain)| {
+        let mut domains = options.domains.iter();
+        domains.any(|it| it.eq_ignore_ascii_case(domain))
+    });
+    if !options.domains.is_empty() && !admitted && !is_owner {
+        return Err(Unwelcome::Domain);
+    }
     let groups = groups(claims, &options.group_claim);
     let mapped = options.roles.iter();
     let mapped = mapped.filter(|(group, _)| groups.contains(&group.as_str()));
@@ -103,16 +161,20 @@ pub(super) fn person(
 
 /// The groups in a claim: a list, or one text. A dot leads into an object, unless the name has it.
 fn groups<'c>(claims: &'c Map<String, Value>, name: &str) -> Vec<&'c str> {
-    let found = claims.get(name).or_else(|| {
-        let (first, rest) = name.split_once('.')?;
-        let inner = claims.get(first)?;
-        rest.split('.').try_fold(inner, |value, key| value.get(key))
-    });
-    match found {
+    match found(claims, name) {
         Some(Value::Array(all)) => all.iter().filter_map(Value::as_str).collect(),
         Some(Value::String(one)) => vec![one],
         _ => Vec::new(),
     }
+}
+
+/// A claim by its name, or by its place in objects.
+fn found<'c>(claims: &'c Map<String, Value>, name: &str) -> Option<&'c Value> {
+    claims.get(name).or_else(|| {
+        let (first, rest) = name.split_once('.')?;
+        let inner = claims.get(first)?;
+        rest.split('.').try_fold(inner, |value, key| value.get(key))
+    })
 }
 
 #[cfg(test)]
@@ -136,7 +198,9 @@ mod tests {
         all.as_object_mut()
             .unwrap()
             .extend(claims.as_object().cloned().unwrap());
-        person(options, all.as_object().unwrap(), "n").map(|person| person.role)
+        let all = all.as_object().unwrap();
+        check(options, all, "n")?;
+        person(options, all).map(|person| person.role)
     }
 
     #[test]
@@ -191,5 +255,75 @@ mod tests {
             assert!(matches!(refused, Err(Unwelcome::Provider(_))), "{claims}");
         }
         assert!(role(&options, json!({"aud": ["us", "them"], "azp": "us"})).is_ok());
+    }
+
+    #[test]
+    fn what_the_provider_says_elsewhere_is_added_to_what_it_signed_and_replaces_nothing() {
+        let options = options(&[("dev", TeamRole::Member)]);
+        let object = |value: Value| value.as_object().cloned().unwrap();
+        let signed = object(json!({"sub": "1", "name": "Ann"}));
+        assert!(lack(&options, &signed));
+        let mut claims = signed.clone();
+        let more = json!({
+            "sub": "1", "name": "Eve", "email": "ann@team.example", "email_verified": true,
+            "groups": ["dev"], "aud": "them", "nonce": "other",
+        });
+        complete(&mut claims, object(more), &options).unwrap();
+        let wanted = json!({
+            "sub": "1", "name": "Ann", "email": "ann@team.example", "email_verified": true,
+            "groups": ["dev"],
+        });
+        assert_eq!(Value::Object(claims.clone()), wanted);
+        assert!(!lack(&options, &claims));
+        // An address that was signed is not verified by what is said of another one.
+        let mut claims = object(json!({"sub": "1", "email": "boss@team.example"}));
+        let other = json!({"sub": "1", "email": "eve@team.example", "email_verified": true});
+        complete(&mut claims, object(other), &options).unwrap();
+        assert_eq!(claims.get("email_verified"), None);
+        let mut claims = signed;
+        let stranger = object(json!({"sub": "2", "email": "boss@team.example"}));
+        let refused = complete(&mut claims, stranger, &options);
+        assert!(matches!(refused, Err(Unwelcome::Provider(_))));
+        let mut options = options;
+        options.group_claim = "realm.roles".to_owned();
+        let mut claims = object(json!({"sub": "1", "email": "a@b"}));
+        let more = object(json!({"sub": "1", "realm": {"roles": ["dev"]}}));
+        complete(&mut claims, more, &options).unwrap();
+        assert_eq!(groups(&claims, &options.group_claim), ["dev"]);
+    }
+
+    #[test]
+    fn with_domains_a_verified_address_of_one_of_them_is_needed() {
+        let mut options = options(&[]);
+        options.domains = vec!["Other.example".to_owned()];
+        let of = |email: &str, verified: bool| {
+            role(
+                &options,
+                json!({"email": email, "email_verified": verified}),
+            )
+        };
+        assert_eq!(of("ann@OTHER.example", true), Ok(None));
+        for (email, verified) in [
+            ("ann@other.example", false),
+            ("ann@evil-other.example", true),
+            ("ann@other.example@evil.example", true),
+            ("ann", true),
+        ] {
+            assert_eq!(of(email, verified), Err(Unwelcome::Domain), "{email}");
+        }
+        let owner = of("boss@team.example", true);
+        assert_eq!(owner, Ok(Some(TeamRole::Owner)), "owners are named");
+    }
+
+    #[test]
+    fn a_provider_at_which_anyone_has_an_account_needs_a_bound() {
+        let warned = |issuer: &str| OpenIdOptions::new(issuer, "us").warning().is_some();
+        assert!(warned("https://accounts.google.com"));
+        assert!(warned("https://login.microsoftonline.com/common/v2.0"));
+        let tenant = "https://login.microsoftonline.com/72f988bf-86f1-41af-91ab-2d7cd011db47/v2.0";
+        assert!(!warned(tenant) && !warned("https://id.team.example"));
+        let mut bound = OpenIdOptions::new("https://accounts.google.com", "us");
+        bound.domains = vec!["team.example".to_owned()];
+        assert_eq!(bound.warning(), None);
     }
 }

@@ -47,7 +47,8 @@ impl Plan {
             let of_assistant = assistant.as_ref().and_then(|it| it.model.clone());
             run_args.wanted.model = of_assistant;
         }
-        let choice = setup::choice(&run_args.wanted, &settings).await?;
+        let pool = &shared.server_pool;
+        let choice = pool.choice(user, &run_args.wanted, &settings).await?;
         let choice = choice.with_mcp_mode(assistant.as_ref().and_then(|it| it.mcp_mode));
         let mode = setup::mode(run_args.approve, assistant.as_ref(), &settings)?;
         let bounds = Bounds::of(&run_args, assistant.as_ref(), &settings);

@@ -26,10 +26,10 @@ use crate::store::{Cluster, ConversationId, PendingId, RemoteCommand, StoreError
 const ATTEMPTS: usize = 5;
 /// How long the other process may take.
 const ANSWER_TIME: Duration = Duration::from_secs(20);
-/// How long its answer may take once it has let go of the conversation.
+/// How long its answer may take once it has let go of the conversation, if it lives.
 const LAST_WORD: Duration = Duration::from_secs(1);
 /// How long to wait between two looks for the answer, if no wake-up arrives.
-const LOOK: Duration = Duration::from_millis(500);
+const LOOK: Duration = Duration::from_millis(200);
 /// How many commands of other processes are handled at a time.
 const MAX_COMMANDS: usize = 64;
 
@@ -171,8 +171,17 @@ impl Runs {
                 break None;
             }
             if drives && cluster.driver(&conversation).await?.as_ref() != Some(&driver) {
+                if cluster.withdraw(&command.id).await? {
+                    return Ok(None);
+                }
+                // It may have answered before it died, and says nothing more.
+                let over = cluster.is_over(&driver).await?;
                 drives = false;
-                until = until.min(now + LAST_WORD);
+                until = match over {
+                    true => now,
+                    false => until.min(now + LAST_WORD),
+                };
+                continue;
             }
             let _ = timeout(LOOK, mail.changed()).await;
         };

@@ -44,6 +44,15 @@ impl UserServers {
             let message = "it is switched off";
             return Err(Finding::new(Problem::Disabled, message, "Switch it on."));
         }
+        self.reach(row).await
+    }
+
+    /// How a server is reached, whoever switched it off.
+    pub(crate) async fn reach(&self, row: &Server) -> Result<ServerConfig, Finding> {
+        if row.shared_id.is_some() {
+            // What cannot be read now is not reached where it may not be.
+            let _ = self.people.networks().learn_team(&*self.store).await;
+        }
         reach(row, self.host()).await
     }
 
@@ -99,6 +108,19 @@ impl UserServers {
     pub(crate) async fn disconnect(&self, row: &Server) {
         self.found(&row.id, None);
         self.manager.remove(&row.name).await;
+    }
+
+    /// Closes all connections.
+    pub(crate) async fn disconnect_all(&self) {
+        let rows = self.store.servers(&self.user).await.unwrap_or_default();
+        for info in self.manager.servers() {
+            let name = info.config.name().as_str();
+            self.manager.remove(name).await;
+            if let Some(row) = rows.iter().find(|row| row.name == name) {
+                // Who looks again sees.
+                let _ = self.commit(row, Vec::new()).await;
+            }
+        }
     }
 
     /// Makes a change of a server that was called `old` count at once.

@@ -30,8 +30,9 @@ impl UserServers {
         };
         let user_servers = Arc::downgrade(self);
         let (user, who, how) = (self.user.clone(), row.clone(), config);
+        let network = self.network();
         let login = tokio::spawn(async move {
-            let done = log_in(&user, how.clone(), show).await;
+            let done = log_in(&user, (how.clone(), network), show).await;
             let done = done.map_err(|error| diagnose(&how, &error));
             if let Some(user_servers) = user_servers.upgrade() {
                 user_servers.logged_in(&who, &how, &done).await;
@@ -79,7 +80,7 @@ impl UserServers {
 
     /// Forgets the login to a server, and closes the connection that was made with it.
     pub(crate) async fn log_out(&self, row: &Server) -> Result<(), Failure> {
-        servers::log_out(row, self.host()).await?;
+        servers::log_out(row, (self.host(), self.network())).await?;
         self.disconnect(row).await;
         let forget = vec![Change::DeleteTokens(row.id.clone())];
         Ok(self.commit(row, forget).await?)

@@ -17,7 +17,7 @@ use crate::serve::people::People;
 use crate::serve::questions::Questions;
 use crate::servers::doctor::Finding;
 use crate::servers::suggest::Offered;
-use crate::servers::{Host, built_in, is_built_in, to_config, transport};
+use crate::servers::{Host, NetworkOf, built_in, is_built_in, to_config, transport};
 use crate::store::{Change, Server, ServerId, ServerTool, Store, StoreError, UserId};
 
 /// One user's servers.
@@ -27,7 +27,7 @@ pub(crate) struct UserServers {
     pub(super) manager: Manager,
     pub(super) questions: Questions,
     /// Whether the user may use this machine.
-    people: People,
+    pub(super) people: People,
     tools: Arc<ManagedTools>,
     /// What is wrong with servers.
     findings: Mutex<BTreeMap<ServerId, Finding>>,
@@ -72,6 +72,11 @@ impl UserServers {
     /// Whether the user may use this machine.
     pub(crate) fn host(&self) -> Host {
         self.people.host(&self.user)
+    }
+
+    /// Where requests to the user's servers may go.
+    pub(crate) fn network(&self) -> NetworkOf {
+        self.people.network_of(&self.user)
     }
 
     /// The manager of the user's servers.

@@ -2,13 +2,14 @@
 
 use std::error::Error;
 
+use mcp_auth::Violation;
 use mcp_client::{CallError, ConnectError};
 use mcp_manager::{Endpoint, ManagerError, RemoteKind, ServerConfig};
 use mcp_transport::{HttpFailure, ProcessExit, TransportError};
 
 use super::finding::{Finding, Problem};
 use crate::exit::chain;
-use crate::servers::sandbox;
+use crate::servers::{PRIVATE_NETWORK, sandbox};
 
 /// Diagnoses an error of a server.
 pub(crate) fn diagnose(config: &ServerConfig, error: &ManagerError) -> Finding {
@@ -36,6 +37,10 @@ pub(crate) fn diagnose(config: &ServerConfig, error: &ManagerError) -> Finding {
             && let Some(finding) = connect(config, error)
         {
             return finding;
+        }
+        if let Some(violation) = error.downcast_ref::<Violation>() {
+            let message = violation.to_string();
+            return Finding::new(Problem::NotPermitted, message, PRIVATE_NETWORK);
         }
         if let Some(error) = error.downcast_ref::<TransportError>() {
             return transport(config, error);

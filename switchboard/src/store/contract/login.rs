@@ -2,8 +2,8 @@
 
 use crate::store::contract::{fails, other_user};
 use crate::store::{
-    AccessToken, Change, LoginAttempt, LoginChange, LoginSession, Store, StoreError, TeamRole,
-    Timestamp, TokenScope, User, UserId,
+    AccessToken, Arrival, Change, LoginAttempt, LoginChange, LoginSession, Store, StoreError,
+    TeamRole, Timestamp, TokenScope, User, UserEdit, UserId,
 };
 
 type Outcome = Result<(), StoreError>;
@@ -61,6 +61,78 @@ pub(super) async fn a_session_and_a_token_are_found_by_their_hash_with_their_use
     assert_eq!(store.access_tokens(&other).await?.len(), 1);
     change(store, LoginChange::DeleteToken(other, token.id)).await?;
     assert_eq!(store.access_token("h").await?, None);
+    Ok(())
+}
+
+pub(super) async fn a_session_that_has_ended_is_not_begun_again_by_its_last_use(
+    store: &dyn Store,
+) -> Outcome {
+    let held = session("s", &UserId::local());
+    change(store, LoginChange::PutSession(held.clone())).await?;
+    change(store, LoginChange::UsedSession("s".to_owned(), later())).await?;
+    let found = store.login_session("s").await?.map(|(found, _)| found);
+    assert!(found.is_some_and(|found| found.seen_at > held.seen_at));
+    change(store, LoginChange::EndSession("s".to_owned())).await?;
+    // A request that came before the logout was read is answered now.
+    change(store, LoginChange::UsedSession("s".to_owned(), later())).await?;
+    assert_eq!(store.login_session("s").await?, None);
+    Ok(())
+}
+
+pub(super) async fn a_login_undoes_nothing_that_an_owner_decides_meanwhile(
+    store: &dyn Store,
+) -> Outcome {
+    let (id, issuer) = (UserId::new("ann"), "https://id.example");
+    let mut arrival = Arrival::new(id.clone(), "Ann", (issuer, "1"));
+    arrival.email = Some("ann@team.example".to_owned());
+    let come = |arrival: &Arrival, hash: &str| {
+        let came = LoginChange::CameIn(arrival.clone());
+        let begun = LoginChange::PutSession(session(hash, &arrival.id));
+        vec![Change::Login(came), Change::Login(begun)]
+    };
+    let edit = async |edit: UserEdit| store.commit(vec![Change::EditUser(id.clone(), edit)]).await;
+    let found = async || {
+        let users = store.users().await?;
+        Ok::<Option<User>, StoreError>(users.into_iter().find(|user| user.id == id))
+    };
+    store.commit(come(&arrival, "a")).await?;
+    let new = found().await?.ok_or(StoreError::Closed)?;
+    assert_eq!((new.role, new.is_blocked), (TeamRole::Member, false));
+    assert!(new.seen_at.is_some());
+    // An owner blocks them while they log in once more.
+    let blocked = UserEdit {
+        is_blocked: Some(true),
+        ..UserEdit::default()
+    };
+    edit(blocked).await?;
+    assert_eq!(store.login_session("a").await?, None, "their sessions end");
+    fails!(
+        store,
+        come(&arrival, "b"),
+        StoreError::Conflict { what: "user" }
+    );
+    assert_eq!(store.login_session("b").await?, None);
+    let demoted = UserEdit {
+        role: Some(TeamRole::Viewer),
+        is_blocked: Some(false),
+        uses_host: Some(true),
+        ..UserEdit::default()
+    };
+    edit(demoted).await?;
+    (arrival.name, arrival.email) = ("Anna".to_owned(), None);
+    store.commit(come(&arrival, "c")).await?;
+    let user = found().await?.ok_or(StoreError::Closed)?;
+    assert_eq!((user.role, user.uses_host), (TeamRole::Viewer, true));
+    assert_eq!(user.name, "Anna");
+    assert_eq!(user.email.as_deref(), Some("ann@team.example"));
+    // What the issuer's groups give counts.
+    arrival.role = Some(TeamRole::Owner);
+    store.commit(come(&arrival, "d")).await?;
+    assert_eq!(found().await?.map(|user| user.role), Some(TeamRole::Owner));
+    let other = Arrival::new(id.clone(), "Eve", (issuer, "2"));
+    fails!(store, come(&other, "e"), StoreError::Conflict { .. });
+    let nobody = Change::EditUser(UserId::new("none"), UserEdit::default());
+    fails!(store, vec![nobody], StoreError::Missing { what: "user" });
     Ok(())
 }
 

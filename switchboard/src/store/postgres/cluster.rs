@@ -188,6 +188,17 @@ impl<C: Connection> Session<'_, C> {
         self.execute(sql, &[id.as_str().into()]).await.map(drop)
     }
 
+    async fn withdraw_command(&self, id: &CommandId) -> Result<bool, Failure> {
+        let sql = "DELETE FROM remote_commands WHERE id = $1 AND taken = 0";
+        Ok(self.execute(sql, &[id.as_str().into()]).await? > 0)
+    }
+
+    async fn is_over(&self, holder: &HolderId) -> Result<bool, Failure> {
+        let sql = format!("SELECT 1 FROM processes WHERE holder = $1 AND until >= {NOW}");
+        let alive = self.query(&sql, &[holder.as_str().into()]).await?;
+        Ok(alive.is_empty())
+    }
+
     /// Wakes a process.
     async fn wake(&self, holder: &HolderId) -> Result<(), Failure> {
         let of = [listen::MAIL.into(), holder.as_str().into()];
@@ -242,6 +253,18 @@ impl Cluster for PostgresStore {
 
     async fn forget(&self, id: &CommandId) -> Result<(), StoreError> {
         fetch!(self, forget_command(id))
+    }
+
+    async fn withdraw(&self, id: &CommandId) -> Result<bool, StoreError> {
+        fetch!(self, withdraw_command(id))
+    }
+
+    async fn is_over(&self, holder: &HolderId) -> Result<bool, StoreError> {
+        fetch!(self, is_over(holder))
+    }
+
+    async fn takes_changes(&self) -> Result<bool, StoreError> {
+        self.shared.takes_changes().await
     }
 
     fn mail(&self) -> watch::Receiver<u64> {

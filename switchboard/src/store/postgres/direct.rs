@@ -49,8 +49,7 @@ impl Direct {
 /// Nothing is tried again here.
 fn error(failure: Failure) -> StoreError {
     match failure {
-        Failure::Final(error) => error,
         Failure::Transient(error) => StoreError::Failed(error.into()),
-        Failure::Silent => StoreError::Failed("the database does not answer".into()),
+        other => other.into(),
     }
 }

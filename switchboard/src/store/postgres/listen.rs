@@ -26,6 +26,8 @@ pub(super) const MAIL: &str = "switchboard_mail";
 const PAUSE: Duration = Duration::from_secs(1);
 /// How long a wake-up of ourselves may take.
 const PROBE: Duration = Duration::from_secs(1);
+/// How often to remove what dead processes have left behind.
+const CLEAN_UP: Duration = Duration::from_secs(10);
 /// How long rows of dead processes, and commands that were never fetched, are kept.
 const KEPT: Duration = Duration::from_secs(3600);
 
@@ -107,11 +109,17 @@ impl Ear {
     }
 }
 
-/// Removes what processes that died long ago have left in the tables of this module.
+/// Removes what dead processes have left in the tables of this module: leases that no one is to take
+/// over, and what is old.
 fn clean_up() -> String {
     let kept = KEPT.as_millis();
     format!(
-        "DELETE FROM remote_commands WHERE created_at < {NOW} - {kept};
+        "DELETE FROM leases l
+             WHERE NOT EXISTS (SELECT 1 FROM processes
+                 WHERE holder = l.holder AND until >= {NOW})
+             AND NOT EXISTS (SELECT 1 FROM runs
+                 WHERE conversation_id = l.conversation_id AND finish IS NULL);
+         DELETE FROM remote_commands WHERE created_at < {NOW} - {kept};
          DELETE FROM processes p WHERE until < {NOW} - {kept}
              AND NOT EXISTS (SELECT 1 FROM leases WHERE holder = p.holder)"
     )
@@ -154,9 +162,9 @@ async fn beat_on(ear: &Ear, client: &Client) -> Result<(), tokio_postgres::Error
     ear.hears.send_replace(false);
     let start = format!("LISTEN {EVENTS}; LISTEN {MAIL}");
     client.batch_execute(&start).await?;
-    client.batch_execute(&clean_up()).await?;
     ear.look_everywhere();
     let pause = heartbeat(ear.lease_timeout);
+    let mut clean_at = tokio::time::Instant::now();
     loop {
         match timeout(
             (pause * 2).max(PROBE * 2),
@@ -166,6 +174,11 @@ async fn beat_on(ear: &Ear, client: &Client) -> Result<(), tokio_postgres::Error
         {
             Ok(sent) => sent?,
             Err(_) => return Ok(()),
+        }
+        // After a beat: it may take a while.
+        if tokio::time::Instant::now() >= clean_at {
+            client.batch_execute(&clean_up()).await?;
+            clean_at = tokio::time::Instant::now() + CLEAN_UP;
         }
         let next = tokio::time::Instant::now() + pause;
         loop {

@@ -5,8 +5,8 @@ use crate::store::error::StoreError;
 use crate::store::id::UserId;
 use crate::store::postgres::connection::Connection;
 use crate::store::postgres::session::{Failure, Session};
-use crate::store::row::{AccessToken, LoginAttempt, LoginSession, User};
-use crate::store::table;
+use crate::store::row::{AccessToken, LoginAttempt, LoginSession, User, UserEdit};
+use crate::store::{table, user_change};
 
 type Found<T> = Result<T, Failure>;
 
@@ -49,16 +49,43 @@ impl<C: Connection> Session<'_, C> {
         Ok(user.map(|user| (row, user)))
     }
 
+    pub(super) async fn edit_user(&self, id: &UserId, edit: &UserEdit) -> Found<()> {
+        let (sql, values) = user_change::edit(id, edit);
+        if self.write(&table::USERS, sql, &values).await? == 0 {
+            return Err(StoreError::Missing { what: "user" }.into());
+        }
+        match edit.is_blocked {
+            // A login that was just being made has ended: it locked the user's row.
+            Some(true) => self.end_sessions(id).await,
+            _ => Ok(()),
+        }
+    }
+
+    async fn end_sessions(&self, user: &UserId) -> Found<()> {
+        let sql = "DELETE FROM login_sessions WHERE user_id = $1";
+        self.execute(sql, &[user.as_str().into()]).await.map(drop)
+    }
+
     pub(super) async fn change_login(&self, change: &LoginChange) -> Found<()> {
         match change {
+            LoginChange::CameIn(arrival) => {
+                let (sql, values) = user_change::come_in(arrival);
+                if self.write(&table::USERS, sql, &values).await? == 0 {
+                    return Err(StoreError::Conflict { what: "user" }.into());
+                }
+            }
             LoginChange::PutSession(row) => self.put(&table::SESSIONS, row).await?,
+            LoginChange::UsedSession(hash, at) => {
+                let sql = "UPDATE login_sessions SET seen_at = $2 WHERE hash = $1";
+                let of = [hash.as_str().into(), (at.as_millis() as i64).into()];
+                self.execute(sql, &of).await?;
+            }
             LoginChange::EndSession(hash) => {
                 let sql = "DELETE FROM login_sessions WHERE hash = $1";
                 self.execute(sql, &[hash.as_str().into()]).await?;
             }
             LoginChange::EndSessions(user) => {
-                let sql = "DELETE FROM login_sessions WHERE user_id = $1";
-                self.execute(sql, &[user.as_str().into()]).await?;
+                self.end_sessions(user).await?;
             }
             LoginChange::PutAttempt(row) => self.insert(&table::ATTEMPTS, row).await?,
             LoginChange::TakeAttempt(hash) => {

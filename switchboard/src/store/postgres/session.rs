@@ -19,6 +19,9 @@ pub(super) enum Failure {
     Final(StoreError),
     /// The connection was lost, or another transaction was in the way: nothing was changed.
     Transient(Error),
+    /// The connection leads to a database that takes no changes, as a primary that has become a
+    /// standby: another connection may lead to the new primary.
+    ReadOnly,
     /// The database did not answer in time.
     Silent,
 }
@@ -33,6 +36,7 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match is_transient(&error) {
             true => Self::Transient(error),
+            false if error.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION) => Self::ReadOnly,
             false if error.code() == Some(&SqlState::DISK_FULL) => {
                 Self::Final(StoreError::Full(error.into()))
             }

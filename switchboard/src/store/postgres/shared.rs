@@ -65,19 +65,38 @@ impl Shared {
         limit.min(self.limits.page)
     }
 
-    /// Works on a connection, which is closed if the database does not answer.
+    /// Works on a connection, which is closed if the database does not answer, or takes no changes.
     pub(super) async fn work<T>(
         &self,
         work: impl AsyncFnOnce(&mut Object) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let mut client = self.client().await?;
-        match timeout(self.limits.answer_time, work(&mut client)).await {
-            Ok(done) => done,
-            Err(_) => {
-                drop(Object::take(client));
-                Err(Failure::Silent)
+        let done = timeout(self.limits.answer_time, work(&mut client)).await;
+        let done = done.unwrap_or(Err(Failure::Silent));
+        if matches!(done, Err(Failure::Silent | Failure::ReadOnly)) {
+            drop(Object::take(client));
+        }
+        done
+    }
+
+    /// Whether the database takes changes. Each connection to one that does not is closed.
+    pub(super) async fn takes_changes(&self) -> Result<bool, StoreError> {
+        for _ in 0..=self.limits.connections {
+            let asked = self.work(async |client| {
+                let sql = "SELECT current_setting('transaction_read_only') = 'off'";
+                let rows = self.session(&*client).query(sql, &[]).await?;
+                match rows.first().map(|row| row.try_get(0)).transpose()? {
+                    Some(true) => Ok(()),
+                    _ => Err(Failure::ReadOnly),
+                }
+            });
+            match asked.await {
+                Ok(()) => return Ok(true),
+                Err(Failure::ReadOnly) => {}
+                Err(failure) => return Err(failure.into()),
             }
         }
+        Ok(false)
     }
 
     /// Makes changes in one transaction.
@@ -206,6 +225,7 @@ impl Failure {
     fn leaves_open(&self) -> bool {
         match self {
             Self::Silent => true,
+            Self::ReadOnly => false,
             Self::Transient(error) => session::is_transient(error) && error.code().is_none(),
             Self::Final(_) => false,
         }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use tokio::time::Instant;
+use tokio_postgres::error::SqlState;
 
 use crate::store::error::StoreError;
 use crate::store::postgres::session::Failure;
@@ -28,17 +29,33 @@ impl Tries {
 
     /// Waits before the next try, or returns the error that ends them.
     pub(super) async fn after(&mut self, failure: Failure) -> Result<(), StoreError> {
-        let error = match failure {
-            Failure::Final(error) => return Err(error),
-            Failure::Transient(error) if error.code().is_some() => StoreError::Busy,
-            Failure::Transient(error) => StoreError::Failed(error.into()),
-            Failure::Silent => StoreError::Failed("the database does not answer".into()),
-        };
-        if Instant::now() + self.pause > self.until {
-            return Err(error);
+        if matches!(failure, Failure::Final(_)) || Instant::now() + self.pause > self.until {
+            return Err(failure.into());
         }
         tokio::time::sleep(self.pause).await;
         self.pause = (self.pause * 2).min(LONGEST_PAUSE);
         Ok(())
     }
+}
+
+impl From<Failure> for StoreError {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Final(error) => error,
+            Failure::Transient(error) if is_in_the_way(&error) => Self::Busy,
+            Failure::Transient(error) => Self::Unavailable(error.into()),
+            Failure::ReadOnly => Self::ReadOnly,
+            Failure::Silent => Self::Unavailable("it does not answer".into()),
+        }
+    }
+}
+
+/// Whether another transaction was in the way.
+fn is_in_the_way(error: &tokio_postgres::Error) -> bool {
+    let codes = [
+        SqlState::T_R_SERIALIZATION_FAILURE,
+        SqlState::T_R_DEADLOCK_DETECTED,
+        SqlState::LOCK_NOT_AVAILABLE,
+    ];
+    error.code().is_some_and(|code| codes.contains(code))
 }

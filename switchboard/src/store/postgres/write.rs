@@ -52,6 +52,7 @@ impl<C: Connection> Session<'_, C> {
     async fn apply(&self, change: &Change) -> Done<()> {
         match change {
             Change::PutUser(row) => self.put(&table::USERS, row).await?,
+            Change::EditUser(id, edit) => self.edit_user(id, edit).await?,
             Change::Login(change) => self.change_login(change).await?,
             Change::PutServer(row) => self.put_server(row).await?,
             Change::DeleteServer(user, id) => {

@@ -50,6 +50,67 @@ impl User {
     }
 }
 
+/// What owners decide about a user; what is `None` stays as it is.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct UserEdit {
+    /// What they may do.
+    pub role: Option<TeamRole>,
+    /// Their address, by which a first login finds them.
+    pub email: Option<String>,
+    /// Whether they may not come in.
+    pub is_blocked: Option<bool>,
+    /// Whether their servers may use the machine.
+    pub uses_host: Option<bool>,
+}
+
+impl UserEdit {
+    /// What is decided, for people.
+    pub(crate) fn text(&self) -> String {
+        let role = self.role.map(|role| format!("role {}", role.as_str()));
+        let email = self.email.as_ref().map(|email| format!("email {email}"));
+        let blocked = self.is_blocked.map(|is| format!("blocked {is}"));
+        let host = self.uses_host.map(|uses| format!("host {uses}"));
+        let decided = [role, email, blocked, host].into_iter().flatten();
+        decided.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// What the issuer says of a user who comes in.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Arrival {
+    /// Who.
+    pub id: UserId,
+    /// What to call them.
+    pub name: String,
+    /// The role that the issuer's groups give; if there is none, the user's own stays.
+    pub role: Option<TeamRole>,
+    /// Their address; if there is none, the user's own stays.
+    pub email: Option<String>,
+    /// The issuer.
+    pub issuer: String,
+    /// What the issuer calls them.
+    pub subject: String,
+}
+
+impl Arrival {
+    /// An arrival of whom nothing else is known.
+    pub fn new(
+        id: UserId,
+        name: impl Into<String>,
+        (issuer, subject): (impl Into<String>, impl Into<String>),
+    ) -> Self {
+        Self {
+            id,
+            name: name.into(),
+            role: None,
+            email: None,
+            issuer: issuer.into(),
+            subject: subject.into(),
+        }
+    }
+}
+
 /// What a user may do. Each role may do what those before it may.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]

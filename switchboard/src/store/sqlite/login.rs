@@ -5,8 +5,9 @@ use rusqlite::{Connection, params};
 use crate::store::change::LoginChange;
 use crate::store::error::StoreError;
 use crate::store::id::UserId;
-use crate::store::row::{AccessToken, LoginAttempt, LoginSession, User};
+use crate::store::row::{AccessToken, LoginAttempt, LoginSession, User, UserEdit};
 use crate::store::sqlite::table::{self, execute};
+use crate::store::user_change;
 
 type Found<T> = Result<T, StoreError>;
 
@@ -48,13 +49,43 @@ fn with_user<T>(
     Ok(user.map(|user| (row, user)))
 }
 
+pub(super) fn edit_user(
+    connection: &Connection,
+    id: &UserId,
+    edit: &UserEdit,
+) -> Result<(), StoreError> {
+    let (sql, values) = user_change::edit(id, edit);
+    if table::USERS.execute(connection, sql, &values)? == 0 {
+        return Err(StoreError::Missing { what: "user" });
+    }
+    match edit.is_blocked {
+        Some(true) => end_sessions(connection, id),
+        _ => Ok(()),
+    }
+}
+
+fn end_sessions(connection: &Connection, user: &UserId) -> Result<(), StoreError> {
+    let sql = "DELETE FROM login_sessions WHERE user_id = ?";
+    execute(connection, sql, [user.as_str()]).map(drop)
+}
+
 pub(super) fn apply(
     connection: &Connection,
     change: &LoginChange,
     row_bytes: usize,
 ) -> Result<(), StoreError> {
     match change {
+        LoginChange::CameIn(arrival) => {
+            let (sql, values) = user_change::come_in(arrival);
+            if table::USERS.execute(connection, sql, &values)? == 0 {
+                return Err(StoreError::Conflict { what: "user" });
+            }
+        }
         LoginChange::PutSession(row) => table::SESSIONS.put(connection, row, row_bytes)?,
+        LoginChange::UsedSession(hash, at) => {
+            let sql = "UPDATE login_sessions SET seen_at = ?2 WHERE hash = ?1";
+            execute(connection, sql, params![hash, at.as_millis() as i64])?;
+        }
         LoginChange::EndSession(hash) => {
             execute(
                 connection,
@@ -63,8 +94,7 @@ pub(super) fn apply(
             )?;
         }
         LoginChange::EndSessions(user) => {
-            let sql = "DELETE FROM login_sessions WHERE user_id = ?";
-            execute(connection, sql, [user.as_str()])?;
+            end_sessions(connection, user)?;
         }
         LoginChange::PutAttempt(row) => {
             table::ATTEMPTS.append(connection, row, row_bytes)?;

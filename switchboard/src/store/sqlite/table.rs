@@ -24,14 +24,23 @@ impl Table {
         let columns = self.columns(row, row_bytes)?;
         let sql = self.put_sql(&columns, mark);
         let values = columns.iter().map(|(_, value)| value);
-        let changed = connection
-            .prepare_cached(&sql)
-            .and_then(|mut statement| statement.execute(rusqlite::params_from_iter(values)))
-            .map_err(|error| self.failed(error))?;
-        match changed {
+        match self.execute(connection, &sql, values)? {
             0 => Err(StoreError::Conflict { what: self.what }),
             _ => Ok(()),
         }
+    }
+
+    /// Executes a statement that writes a row of this table; how many were changed.
+    pub(super) fn execute<'v>(
+        &self,
+        connection: &Connection,
+        sql: &str,
+        values: impl IntoIterator<Item = &'v Field>,
+    ) -> Result<usize, StoreError> {
+        connection
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.execute(rusqlite::params_from_iter(values)))
+            .map_err(|error| self.failed(error))
     }
 
     /// Inserts a row and returns its number.

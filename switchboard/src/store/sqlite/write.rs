@@ -47,6 +47,7 @@ fn apply(
 ) -> Result<Option<u64>, StoreError> {
     match change {
         Change::PutUser(row) => table::USERS.put(connection, row, row_bytes)?,
+        Change::EditUser(id, edit) => login::edit_user(connection, id, edit)?,
         Change::Login(change) => login::apply(connection, change, row_bytes)?,
         Change::PutServer(row) => {
             if row.has_unagreed_plain_value() {

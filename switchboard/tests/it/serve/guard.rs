@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use super::House;
+use super::{House, team};
+use crate::cli::Desk;
 
 /// Headers of a good request.
 fn good(house: &House) -> Vec<(&'static str, String)> {
@@ -292,4 +293,70 @@ fn users_have_nothing_of_each_others() {
     let first = bobs.until("conversation.updated");
     assert_eq!(first.len(), 1, "nothing of ann's was heard");
     assert_eq!(first[0].data["conversation"]["id"], mine["id"]);
+}
+
+/// A team behind a proxy on this machine.
+fn behind_a_proxy(desk: Desk) -> House {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = free.local_addr().unwrap().port();
+    drop(free);
+    let (listen, public) = (
+        format!("127.0.0.1:{port}"),
+        format!("https://team.example:{port}"),
+    );
+    let proxy = ["--trust-proxy", "127.0.0.1"];
+    let listen = ["--listen", &listen, "--public-url", &public];
+    House::at(desk, &[&listen[..], &proxy[..]].concat())
+}
+
+#[test]
+fn guesses_keep_out_no_one_else_and_are_not_looked_up_once_they_are_too_many() {
+    let desk = Desk::new();
+    let [one, two] = ["ann", "bob"].map(|user| team::token(&desk, user, "chat", "member"));
+    let house = behind_a_proxy(desk);
+    let from = |address: &str, token: &str| {
+        let host = format!("team.example:{}", house.port);
+        let bearer = format!("Bearer {token}");
+        let headers = [
+            ("Host", host.as_str()),
+            ("Authorization", &bearer),
+            // What the client itself claims to have come from is not believed.
+            ("X-Forwarded-For", "198.51.100.1"),
+            ("X-Forwarded-For", address),
+        ];
+        house.send("GET", "/api/health", &headers, "").status
+    };
+    let (guesser, other) = ("203.0.113.9", "203.0.113.10");
+    assert_eq!(from(guesser, &one), 200);
+    let tries: Vec<u16> = (0..60).map(|_| from(guesser, "sbp_guess")).collect();
+    assert_eq!((tries[0], tries[59]), (401, 429), "{tries:?}");
+    assert_eq!(
+        from(other, "sbp_guess"),
+        401,
+        "each address counts for itself"
+    );
+    assert_eq!(from(other, &two), 200);
+    assert_eq!(from(guesser, &one), 200, "one that was good goes on");
+    let new = house
+        .desk
+        .command(&["tokens", "add", "new", "--json", "--user", "ann"]);
+    let new: serde_json::Value = serde_json::from_slice(&{ new }.output().unwrap().stdout).unwrap();
+    let new = new["token"].as_str().unwrap();
+    assert_eq!(from(guesser, new), 429, "it would have to be looked up");
+    assert_eq!(from(other, new), 200);
+}
+
+#[test]
+fn the_public_name_is_for_tls_only_and_this_machines_own_is_not() {
+    let desk = Desk::new();
+    team::token(&desk, "ann", "chat", "member");
+    let house = behind_a_proxy(desk);
+    let hsts = |house: &House, host: &str| {
+        let page = house.send("GET", "/", &[("Host", host)], "");
+        page.header("strict-transport-security").map(str::to_owned)
+    };
+    let name = format!("team.example:{}", house.port);
+    assert_eq!(hsts(&house, &name).as_deref(), Some("max-age=31536000"));
+    let local = House::open();
+    assert_eq!(hsts(&local, &format!("127.0.0.1:{}", local.port)), None);
 }

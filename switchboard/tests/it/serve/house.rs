@@ -18,8 +18,8 @@ const TEST_TIMEOUT: Duration = Duration::from_secs(120);
 pub(crate) struct House {
     pub(crate) desk: Desk,
     arguments: Vec<String>,
-    /// The most bytes a file may have.
-    file_size: Option<u64>,
+    /// What the shell's `ulimit` limits.
+    limit: Option<String>,
     child: Option<Child>,
     pub(crate) port: u16,
     tokens: BTreeMap<String, String>,
@@ -51,16 +51,34 @@ impl House {
     #[cfg(unix)]
     pub(crate) fn limited(desk: Desk, file_size: u64) -> Self {
         let mut house = Self::closed(desk, &[]);
-        house.file_size = Some(file_size);
+        // A shell counts blocks of 512 bytes.
+        house.limit = Some(format!("-f {}", file_size / 512));
         house.start();
         house
+    }
+
+    /// One that may open this many files, unless it asks for more.
+    #[cfg(unix)]
+    pub(crate) fn with_few_files(files: u32) -> Self {
+        let mut house = Self::closed(Desk::new(), &[]);
+        house.limit = Some(format!("-S -n {files}"));
+        house.start();
+        house
+    }
+
+    /// Asks it to end, as a service manager does.
+    #[cfg(unix)]
+    pub(crate) fn terminate(&self) {
+        use nix::sys::signal::{Signal, kill};
+        let id = self.child.as_ref().unwrap().id();
+        kill(nix::unistd::Pid::from_raw(id as i32), Signal::SIGTERM).unwrap();
     }
 
     fn closed(desk: Desk, arguments: &[&str]) -> Self {
         Self {
             desk,
             arguments: arguments.iter().map(|text| (*text).to_owned()).collect(),
-            file_size: None,
+            limit: None,
             child: None,
             port: 0,
             tokens: BTreeMap::new(),
@@ -90,8 +108,8 @@ impl House {
         }
         all.extend(self.arguments.iter().map(String::as_str));
         let mut command = self.desk.command(&all);
-        if let Some(bytes) = self.file_size {
-            command = limited(&command, bytes);
+        if let Some(limit) = &self.limit {
+            command = limited(&command, limit);
         }
         command.stdout(Stdio::piped()).stderr(Stdio::inherit());
         let mut child = command.spawn().unwrap();
@@ -128,10 +146,8 @@ impl House {
     /// Ends it as a service is ended, and sees that nothing is left.
     #[cfg(unix)]
     pub(crate) fn stop(&mut self) {
-        use nix::sys::signal::{Signal, kill};
+        self.terminate();
         let mut child = self.child.take().unwrap();
-        let id = nix::unistd::Pid::from_raw(child.id() as i32);
-        kill(id, Signal::SIGTERM).unwrap();
         let status = child.wait().unwrap();
         assert_eq!(status.code(), Some(0));
         self.desk.assert_nothing_left();
@@ -336,11 +352,10 @@ impl House {
     }
 }
 
-/// A command whose files can have this many bytes.
-fn limited(command: &Command, bytes: u64) -> Command {
+/// A command that is limited by the shell's `ulimit`.
+fn limited(command: &Command, limit: &str) -> Command {
     let mut shell = Command::new("sh");
-    // A shell counts blocks of 512 bytes.
-    let script = format!("ulimit -f {}; exec \"$0\" \"$@\"", bytes / 512);
+    let script = format!("ulimit {limit}; exec \"$0\" \"$@\"");
     shell.args(["-c", &script]);
     shell.arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {

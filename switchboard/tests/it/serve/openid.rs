@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use axum::http::HeaderMap;
 use axum::{Json, Router, routing};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -22,15 +23,18 @@ struct Provider {
     url: Mutex<String>,
     /// The claims of the next token, and the challenge that its verifier must fit.
     next: Mutex<Option<(Value, String)>>,
+    /// What it says of whoever has the access token; nothing if it has no place for that.
+    more: Mutex<Option<Value>>,
 }
 
 impl Provider {
-    async fn start() -> Arc<Self> {
+    async fn start(more: Option<Value>) -> Arc<Self> {
         let document = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).unwrap();
         let provider = Arc::new(Self {
             key: Ed25519KeyPair::from_pkcs8(document.as_ref()).unwrap(),
             url: Mutex::default(),
             next: Mutex::default(),
+            more: Mutex::new(more),
         });
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         *provider.url.lock() = format!("http://{}", listener.local_addr().unwrap());
@@ -38,6 +42,7 @@ impl Provider {
             .route("/.well-known/openid-configuration", routing::get(metadata))
             .route("/keys", routing::get(keys))
             .route("/token", routing::post(token))
+            .route("/userinfo", routing::get(user_info))
             .with_state(Arc::clone(&provider));
         tokio::spawn(async move { axum::serve(listener, router).await });
         provider
@@ -50,7 +55,13 @@ impl Provider {
 
 async fn metadata(State(provider): State<Arc<Provider>>) -> Json<Value> {
     let url = provider.url();
+    let user_info = provider
+        .more
+        .lock()
+        .as_ref()
+        .map(|_| format!("{url}/userinfo"));
     Json(json!({
+        "userinfo_endpoint": user_info,
         "issuer": url, "authorization_endpoint": format!("{url}/authorize"),
         "token_endpoint": format!("{url}/token"), "jwks_uri": format!("{url}/keys"),
         "end_session_endpoint": format!("{url}/end"),
@@ -61,6 +72,11 @@ async fn metadata(State(provider): State<Arc<Provider>>) -> Json<Value> {
 async fn keys(State(provider): State<Arc<Provider>>) -> Json<Value> {
     let x = URL_SAFE_NO_PAD.encode(provider.key.public_key().as_ref());
     Json(json!({"keys": [{"kty": "OKP", "crv": "Ed25519", "kid": "k", "x": x}]}))
+}
+
+async fn user_info(State(provider): State<Arc<Provider>>, headers: HeaderMap) -> Json<Value> {
+    assert_eq!(headers["authorization"], "Bearer a");
+    Json(provider.more.lock().clone().unwrap())
 }
 
 async fn token(State(provider): State<Arc<Provider>>, body: String) -> Json<Value> {
@@ -105,7 +121,12 @@ struct Begun {
 
 impl Team {
     async fn open(arguments: &[&str]) -> Self {
-        let provider = Provider::start().await;
+        Self::with(arguments, None).await
+    }
+
+    /// With a provider that says this of a person beside what is in its ID tokens.
+    async fn with(arguments: &[&str], more: Option<Value>) -> Self {
+        let provider = Provider::start(more).await;
         let url = provider.url();
         let mut all = vec!["--oidc-issuer", &url, "--oidc-client-id", "us"];
         all.extend(arguments);
@@ -310,4 +331,26 @@ async fn a_user_who_was_there_before_is_found_by_a_verified_address() {
     let eve = json!({"sub": "3", "email": "ann@team.example", "email_verified": true});
     let eve = team.log_in(eve).unwrap();
     assert_ne!(team.health(&eve).1["user"], "local");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_provider_with_thin_tokens_is_asked_for_the_address_and_the_groups() {
+    let more = json!({
+        "sub": "1", "email": "boss@team.example", "email_verified": true, "groups": ["devs"],
+    });
+    let roles = [
+        "--oidc-role",
+        "devs=member",
+        "--oidc-domain",
+        "team.example",
+    ];
+    let team = Team::with(&roles, Some(more)).await;
+    let cookie = team.log_in(json!({})).unwrap();
+    assert_eq!(team.health(&cookie).1["role"], "member");
+    // It is about the one who logged in, or about no one.
+    let other = team.log_in(json!({"sub": "2"}));
+    assert_eq!(other, Err("/#problem=provider".to_owned()));
+    *team.provider.more.lock() = Some(json!({"sub": "1", "groups": ["devs"]}));
+    let nowhere = team.log_in(json!({}));
+    assert_eq!(nowhere, Err("/#problem=domain".to_owned()));
 }

@@ -37,7 +37,13 @@ fn team(desk: Desk) -> House {
     House::at(desk, &["--listen", &listen, "--public-url", &public])
 }
 
-fn ask(house: &House, method: &str, path: &str, extra: &[(&str, &str)], body: &str) -> Reply {
+pub(super) fn ask(
+    house: &House,
+    method: &str,
+    path: &str,
+    extra: &[(&str, &str)],
+    body: &str,
+) -> Reply {
     let host = format!("127.0.0.1:{}", house.port);
     let mut headers = vec![("Host", host.as_str())];
     headers.extend(extra);
@@ -89,7 +95,7 @@ fn filled(path: &str, id: &str) -> String {
 }
 
 /// Opens the house's store beside it.
-async fn store(house: &House) -> SqliteStore {
+pub(super) async fn store(house: &House) -> SqliteStore {
     let file = house.desk.home().join("switchboard.db");
     SqliteStore::open(file, Limits::default()).await.unwrap()
 }
@@ -283,6 +289,7 @@ async fn a_session_ends_by_disuse_by_age_by_logout_and_with_its_user() {
     let desk = Desk::new();
     let owner = token(&desk, "ann", "admin", "owner");
     token(&desk, "bob", "chat", "member");
+    let cid = token(&desk, "cid", "chat", "member");
     let house = team(desk);
     session(&house, "bob", "unused", 100 * HOUR, 13 * HOUR).await;
     session(&house, "bob", "old", 0, 0).await;
@@ -318,6 +325,8 @@ async fn a_session_ends_by_disuse_by_age_by_logout_and_with_its_user() {
     );
     assert_eq!(blocked.0, 200);
     assert_eq!(health("kept"), 401);
+    let low = by(&house, &cid, "PATCH", "/api/users/ann", "{}");
+    assert_eq!(low.0, 403);
     let own = by(
         &house,
         &owner,
@@ -337,6 +346,14 @@ async fn a_session_ends_by_disuse_by_age_by_logout_and_with_its_user() {
         .collect();
     assert!(events.contains(&"logout"), "{audit}");
     assert!(events.contains(&"PATCH /api/users/bob"), "{audit}");
+    // What was tried in vain is there as well, and what was done by the command line.
+    let with = |tool: &str, outcome: &str| {
+        let mut calls = audit["calls"].as_array().unwrap().iter();
+        calls.any(|call| call["tool"] == tool && call["outcome"] == outcome)
+    };
+    assert!(with("PATCH /api/users/ann", "role"), "{audit}");
+    assert!(with("GET /api/health", "unauthorized"), "{audit}");
+    assert!(with("tokens add", "done"), "{audit}");
     let verified = house.desk.command(&["audit", "verify"]);
     assert!({ verified }.status().unwrap().success());
 }

@@ -114,3 +114,64 @@ async fn a_command_reaches_the_process_it_is_for_once_and_its_answer_comes_back(
     assert_eq!(asks.answer_to(&command.id).await.unwrap(), None);
     server.remove_databases().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_is_taken_or_withdrawn_and_a_dead_process_is_known_to_be_over() {
+    let Some(server) = Server::find().await else {
+        return;
+    };
+    let url = server.database().await;
+    let (sender, receiver) = (open(&url).await, open(&url).await);
+    let (conversation, _) = driven(&receiver).await;
+    let command = || {
+        let of = (UserId::local(), conversation.clone());
+        let ends = (sender.holder().clone(), receiver.holder().clone());
+        RemoteCommand::new(of, ends, "{}".to_owned())
+    };
+    let (one, two) = (command(), command());
+    sender.send(&one).await.unwrap();
+    assert!(sender.withdraw(&one.id).await.unwrap());
+    assert!(!sender.withdraw(&one.id).await.unwrap(), "it is gone");
+    sender.send(&two).await.unwrap();
+    assert_eq!(receiver.take().await.unwrap(), [two.clone()]);
+    assert!(!sender.withdraw(&two.id).await.unwrap(), "it was taken");
+    assert!(!sender.is_over(receiver.holder()).await.unwrap());
+    let gone = receiver.holder().clone();
+    receiver.close().await.unwrap();
+    assert!(sender.is_over(&gone).await.unwrap());
+    server.remove_databases().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn leases_of_dead_processes_that_no_one_is_to_take_over_are_removed() {
+    let Some(server) = Server::find().await else {
+        return;
+    };
+    let url = server.database().await;
+    let alive = open(&url).await;
+    let (open_one, _) = driven(&alive).await;
+    let (client, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls)
+        .await
+        .unwrap();
+    tokio::spawn(connection);
+    let (left, _) = driven(&alive).await;
+    // As a process leaves it that died between its answer's end and the lease's.
+    for sql in [
+        "UPDATE leases SET holder = 'dead' WHERE conversation_id = $1",
+        "UPDATE runs SET finish = 'stop' WHERE conversation_id = $1",
+    ] {
+        client.execute(sql, &[&left.as_str()]).await.unwrap();
+    }
+    // Another process looks when it begins.
+    let _next = open(&url).await;
+    loop {
+        let driver = alive.driver(&left).await.unwrap();
+        if driver.is_none() {
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
+    let kept = alive.driver(&open_one).await.unwrap();
+    assert_eq!(kept.as_ref(), Some(alive.holder()));
+    server.remove_databases().await;
+}

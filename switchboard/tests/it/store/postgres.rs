@@ -296,3 +296,36 @@ async fn a_database_that_is_not_ours_newer_or_out_of_reach_is_left_alone() {
     assert!(error.to_string().contains("127.0.0.1:9/none"), "{error}");
     server.remove_databases().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_commit_goes_on_once_a_connection_leads_to_a_database_that_takes_changes() {
+    let Some(server) = Server::find().await else {
+        return;
+    };
+    let url = server.database().await;
+    let name = url.rsplit('/').next().unwrap();
+    // As after a fail-over: connections that are open lead to a standby, and stay so.
+    let read_only = async |state: &str| {
+        let sql = format!("ALTER DATABASE {name} SET default_transaction_read_only = {state}");
+        server.client.batch_execute(&sql).await.unwrap();
+    };
+    let limits = PostgresLimits::default().with_connections(2);
+    let brief = limits.with_patience(std::time::Duration::from_millis(50));
+    let (patient, brief) = {
+        open(&url).await.close().await.unwrap();
+        read_only("on").await;
+        let patient = PostgresStore::open(&url, limits).await.unwrap();
+        (patient, PostgresStore::open(&url, brief).await.unwrap())
+    };
+    let error = brief.commit(vec![event(1)]).await.unwrap_err();
+    assert!(matches!(error, StoreError::ReadOnly), "{error:?}");
+    let cluster = brief.cluster().unwrap();
+    assert!(!cluster.takes_changes().await.unwrap());
+    let waiting = tokio::spawn(async move { patient.commit(vec![event(2)]).await });
+    tokio::task::yield_now().await;
+    read_only("off").await;
+    waiting.await.unwrap().unwrap();
+    assert!(cluster.takes_changes().await.unwrap());
+    brief.commit(vec![event(3)]).await.unwrap();
+    server.remove_databases().await;
+}

@@ -149,6 +149,10 @@ impl Draft {
         if let Some(said) = self.sandbox {
             contain(row, said).map_err(|why| ApiError::unfit(why).at("sandbox"))?;
         }
+        if row.shared_id.is_some() && !row.has_endpoint_of(&before) {
+            let message = "the team's owners decide where a shared server is";
+            return Err(ApiError::unfit(message).at("baseUrl"));
+        }
         to_config(row).map_err(ApiError::unfit)?;
         let kept = keep_all(row, Some(&before), plain).await;
         kept.map_err(plain_secret)?;

@@ -1,0 +1,33 @@
+//! What operators see of a program that serves.
+
+use super::House;
+
+#[test]
+fn a_program_that_is_told_to_stop_says_so_and_serves_on_for_a_while() {
+    let mut house = House::with(&["--drain-time", "300"]);
+    let host = format!("127.0.0.1:{}", house.port);
+    let ready = |house: &House| {
+        let reply = house.send("GET", "/readyz", &[("Host", &host)], "");
+        (reply.status, reply.json()["reason"].clone())
+    };
+    assert_eq!(ready(&house).0, 200);
+    house.terminate();
+    let seen = loop {
+        match ready(&house) {
+            (200, _) => std::thread::yield_now(),
+            other => break other,
+        }
+    };
+    assert_eq!(seen, (503, "it is being stopped".into()));
+    assert_eq!(house.ask("GET", "/api/health", None).0, 200);
+    // The second time it stops at once.
+    house.stop();
+}
+
+#[test]
+fn as_many_connections_come_in_as_the_system_allows() {
+    let house = House::with_few_files(64);
+    let readers: Vec<_> = (0..200).map(|_| house.events("")).collect();
+    assert_eq!(house.ask("GET", "/api/health", None).0, 200);
+    drop(readers);
+}
