@@ -58,9 +58,10 @@ impl ScanPolicy {
         responses.max()
     }
 
-    /// What is done about an alarm.
+    /// What is done about an alarm: the hardest response to any of its findings.
     pub fn answer(&self, alarm: &Alarm) -> ScanResponse {
-        self.to(alarm.severity)
+        let others = alarm.severities.iter().map(|severity| self.to(*severity));
+        others.fold(self.to(alarm.severity), ScanResponse::max)
     }
 
     fn to(&self, severity: Severity) -> ScanResponse {
