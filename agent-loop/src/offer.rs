@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 use mcp_jsonrpc::RawObject;
 use provider_adapters::{Adapter, CallProblem, ToolCall, ToolSet, ToolSpec, Wire};
-use tool_policy::{BUILT_IN, MetaCall, ToolInfo, reader, stand_ins};
+use tool_policy::{BUILT_IN, MetaCall, SecretSource, Secrets, ToolInfo, reader, stand_ins};
 #[cfg(feature = "validate")]
 use tool_schema::Validator;
 
@@ -30,6 +30,7 @@ pub struct Offer {
     searched: bool,
     readable: bool,
     warnings: Vec<String>,
+    secrets: Arc<Secrets>,
 }
 
 #[derive(Debug)]
@@ -74,6 +75,7 @@ impl Offer {
             searched,
             readable: stored,
             warnings: Vec::new(),
+            secrets: Arc::default(),
         };
         let mut specs: Vec<ToolSpec> = Vec::new();
         for (at, info) in own.into_iter().chain(tools.iter().cloned()).enumerate() {
@@ -116,6 +118,13 @@ impl Offer {
         offer
     }
 
+    /// Holds calls whose arguments have one of these secrets and whose server has it not.
+    #[must_use]
+    pub fn with_secrets(mut self, secrets: Arc<Secrets>) -> Self {
+        self.secrets = secrets;
+        self
+    }
+
     /// The wire it is worded for.
     pub fn wire(&self) -> Wire {
         self.wire
@@ -146,6 +155,14 @@ impl Offer {
         let place = (server.to_owned(), tool.to_owned());
         let at = *self.by_place.get(&place)?;
         self.tools.get(at).map(|tool| &tool.info)
+    }
+
+    /// A secret in the arguments of a call that its server has no business with.
+    pub(crate) fn secret_in(&self, info: &ToolInfo, arguments: &RawObject) -> Option<SecretSource> {
+        match info.is_built_in() {
+            true => None,
+            false => self.secrets.find(&info.server, arguments).cloned(),
+        }
     }
 
     /// The fingerprints of a server's tools that change nothing.

@@ -287,7 +287,9 @@ impl<'r> Session<'r> {
         }
         let selected = self.agent.selection.choose(&tools);
         let adapter = self.agent.model.adapter();
+        let secrets = Arc::clone(&self.agent.secrets);
         let offer = Offer::new(&selected, adapter, &self.agent.deferral, readable);
+        let offer = offer.with_secrets(secrets);
         let warnings = offer.warnings().iter().cloned();
         self.queue
             .extend(warnings.map(|message| RunEvent::Warning { message }));
