@@ -15,7 +15,7 @@ use std::sync::Arc;
 #[cfg(feature = "manager")]
 use mcp_manager::ServerConfig;
 use provider_adapters::{Cache, Conversation, Model, Options, OutputSchema, ToolChoice};
-use tool_policy::Policy;
+use tool_policy::{Policy, Secrets};
 
 #[cfg(feature = "manager")]
 use self::servers::ServerTools;
@@ -73,6 +73,7 @@ pub struct Agent {
     pub(crate) selection: Selection,
     pub(crate) deferral: Deferral,
     pub(crate) prices: Option<Prices>,
+    pub(crate) secrets: Arc<Secrets>,
     pub(crate) name: String,
     pub(crate) conversation: Option<String>,
     pub(crate) parking: bool,
@@ -105,6 +106,7 @@ impl Agent {
             selection: Selection::all(),
             deferral: Deferral::default(),
             prices: None,
+            secrets: Arc::default(),
             name: "agent".to_owned(),
             conversation: None,
             parking: false,
@@ -316,6 +318,14 @@ impl Agent {
     #[must_use]
     pub fn with_store(mut self, store: impl ResultStore + 'static) -> Self {
         self.store = Arc::new(store);
+        self
+    }
+
+    /// Sets the secrets that calls may not give to other servers: a call whose arguments hold one is asked
+    /// for, whatever the policy allows. `Manager::secrets` has those of a manager's servers.
+    #[must_use]
+    pub fn with_secrets(mut self, secrets: Secrets) -> Self {
+        self.secrets = Arc::new(secrets);
         self
     }
 

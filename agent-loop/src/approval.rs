@@ -5,7 +5,7 @@ use std::fmt;
 
 use mcp_jsonrpc::RawObject;
 use serde::{Deserialize, Serialize};
-use tool_policy::{Alarm, AskReason, BUILT_IN, Definition};
+use tool_policy::{Alarm, AskReason, BUILT_IN, Definition, DefinitionChange, SecretSource};
 
 use crate::run::number::CallNumber;
 use crate::run::record::ToolCallRecord;
@@ -26,8 +26,14 @@ pub struct Approval {
     /// The findings of a scan of its definition, if they require attention.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alarm: Option<Alarm>,
+    /// The secret of another server in its arguments, if that is why it is asked for: whose it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub secret: Option<SecretSource>,
     /// The tool's definition, to which the approval is bound.
     pub definition: Definition,
+    /// How that differs from the definition that was approved before, where both are known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<DefinitionChange>,
     /// The server's tools that [`Answer::AlwaysServerReadOnly`] covers: their fingerprints by name,
     /// as they were when the question was asked. Show them.
     pub read_only_tools: BTreeMap<String, String>,

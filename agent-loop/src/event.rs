@@ -1,6 +1,7 @@
 //! Events of a run.
 
 use mcp_client::{Parked, Queued};
+use mcp_jsonrpc::model::Tool;
 use mcp_jsonrpc::{RawJson, RawObject};
 use provider_adapters::{Media, Usage};
 use serde::Serialize;
@@ -91,7 +92,14 @@ pub enum RunEvent {
     },
     /// A person approved a call of a tool as it is defined now: store it if a later change of the
     /// definition is to be noticed.
-    Pinned(Definition),
+    Pinned {
+        /// The fingerprint of the definition.
+        #[serde(flatten)]
+        definition: Definition,
+        /// The whole definition, if available: store it to show later changes.
+        #[serde(skip)]
+        tool: Option<Box<Tool>>,
+    },
     /// A lasting approval was given: store it if it must outlive the run.
     Granted(Grant),
     /// A lasting denial was given: store it if it must outlive the run.

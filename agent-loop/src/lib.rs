@@ -34,8 +34,8 @@ pub use session::Session;
 pub use session::handle::Handle;
 pub use session::result::{MemoryStore, ResultStore};
 pub use tool_policy::{
-    AskReason, Definition, DenyReason, Effect, Grant, GrantScope, Mode, Pattern, Policy, Rule,
-    ToolInfo, Verdict,
+    AskReason, Definition, DefinitionChange, DenyReason, Effect, Grant, GrantScope, Mode, Pattern,
+    Policy, Rule, SecretSource, Secrets, ToolInfo, Verdict,
 };
 pub use toolbox::context::{CallContext, CallProgress};
 #[cfg(feature = "manager")]

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 use mcp_jsonrpc::RawObject;
 use provider_adapters::{Adapter, CallProblem, ToolCall, ToolSet, ToolSpec, Wire};
-use tool_policy::{BUILT_IN, MetaCall, ToolInfo, reader, stand_ins};
+use tool_policy::{BUILT_IN, MetaCall, SecretSource, Secrets, ToolInfo, reader, stand_ins};
 #[cfg(feature = "validate")]
 use tool_schema::Validator;
 
@@ -32,6 +32,7 @@ pub struct Offer {
     /// About how many tokens the definitions take that the model reads in any case.
     tokens: u64,
     warnings: Vec<String>,
+    secrets: Arc<Secrets>,
 }
 
 #[derive(Debug)]
@@ -110,6 +111,7 @@ impl Offer {
             readable,
             tokens: 0,
             warnings: Vec::new(),
+            secrets: Arc::default(),
         };
         let mut specs: Vec<ToolSpec> = Vec::new();
         for (at, info) in own.into_iter().chain(tools.iter().cloned()).enumerate() {
@@ -156,6 +158,13 @@ impl Offer {
         offer
     }
 
+    /// Holds calls whose arguments have one of these secrets and whose server has it not.
+    #[must_use]
+    pub fn with_secrets(mut self, secrets: Arc<Secrets>) -> Self {
+        self.secrets = secrets;
+        self
+    }
+
     /// The wire it is compiled for.
     pub fn wire(&self) -> Wire {
         self.wire
@@ -190,6 +199,14 @@ impl Offer {
         let place = (server.to_owned(), tool.to_owned());
         let at = *self.by_place.get(&place)?;
         self.tools.get(at).map(|tool| &tool.info)
+    }
+
+    /// A secret in the arguments of a call that its server has no business with.
+    pub(crate) fn secret_in(&self, info: &ToolInfo, arguments: &RawObject) -> Option<SecretSource> {
+        match info.is_built_in() {
+            true => None,
+            false => self.secrets.find(&info.server, arguments).cloned(),
+        }
     }
 
     /// The fingerprints of a server's tools that change nothing.

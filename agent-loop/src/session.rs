@@ -288,7 +288,9 @@ impl<'r> Session<'r> {
         let selected = self.agent.selection.choose(&tools);
         let adapter = self.agent.model.adapter();
         let (model, deferral) = (&self.agent.model_name, &self.agent.deferral);
+        let secrets = Arc::clone(&self.agent.secrets);
         let offer = Offer::new(&selected, adapter, model, deferral, stored);
+        let offer = offer.with_secrets(secrets);
         let warnings = offer.warnings().iter().cloned();
         self.queue
             .extend(warnings.map(|message| RunEvent::Warning { message }));

@@ -172,6 +172,7 @@ impl Shared {
             .with_fingerprint(entry.fingerprint().to_string())
             .with_server_identity(config.identity())
             .with_alarm(Alarm::of(catalog.findings(entry)))
+            .with_source(Arc::clone(entry.tool()))
             .with_trust(config.is_trusted());
         if let Some(id) = config.id() {
             id.clone_into(&mut info.server_id);

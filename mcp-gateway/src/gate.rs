@@ -1,6 +1,6 @@
 //! The gate for calls: the policy's verdict, the caller's approval, and the limits on concurrency.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -10,8 +10,8 @@ use mcp_server::{AskError, Context, Error};
 use parking_lot::Mutex;
 use serde_json::json;
 use tool_policy::{
-    Alarm, AskReason, Caller, DenyReason, Grant, Policy, ToolInfo, Verdict, consent_digest,
-    screen_result,
+    Alarm, AskReason, Caller, DefinitionChange, DenyReason, Grant, Policy, SecretSource, Secrets,
+    ToolInfo, Verdict, consent_digest, screen_result,
 };
 
 use crate::approver::{ApprovalRequest, Approver};
@@ -54,6 +54,8 @@ pub(crate) struct Gate {
     /// The caller that the policy knows as its only one.
     pub(crate) owner: Option<String>,
     pub(crate) limits: CallLimits,
+    /// What calls may not give to other servers.
+    pub(crate) secrets: Mutex<Arc<Secrets>>,
     approver: Option<Arc<dyn Approver>>,
     running: Arc<Mutex<HashMap<String, usize>>>,
 }
@@ -76,6 +78,7 @@ impl Gate {
             policy: policy.map(Mutex::new),
             owner,
             limits,
+            secrets: Mutex::default(),
             running: Arc::default(),
         }
     }
@@ -88,15 +91,7 @@ impl Gate {
         for grant in current.grants().iter().filter(|grant| grant.this_run) {
             policy.add_grant(grant.clone());
         }
-        let known: BTreeSet<_> = policy
-            .pins()
-            .map(|pin| (pin.server.clone(), pin.tool.clone()))
-            .collect();
-        for pin in current.pins() {
-            if !known.contains(&(pin.server.clone(), pin.tool.clone())) {
-                policy.add_pin(pin.clone());
-            }
-        }
+        policy.adopt_pins(&current);
         *current = policy;
     }
 
@@ -135,14 +130,19 @@ impl Gate {
             return Ok(CallDecision::Allowed);
         };
         let caller = self.caller(cx);
-        let verdict = {
+        let secrets = Arc::clone(&self.secrets.lock());
+        let secret = secrets.find(&tool.server, arguments);
+        let (verdict, changes) = {
             let mut policy = policy.lock();
-            let verdict = policy.judge_for(&caller, tool, now());
+            let mut verdict = policy.judge_for(&caller, tool, now());
+            if secret.is_some() {
+                verdict = policy.hold(verdict);
+            }
             if verdict == Verdict::Allow && !policy.is_changed(tool) {
                 // Once it is defined in another way it is asked for.
-                policy.add_pin(tool.definition());
+                policy.add_pin_of(tool);
             }
-            verdict
+            (verdict, policy.changes(tool))
         };
         let refusal = |decision, reason: String| Refused::ByPolicy(Refusal { decision, reason });
         let why = match verdict {
@@ -178,7 +178,10 @@ impl Gate {
             .step("approval-asked", async { Ok::<_, Error>(seconds()) })
             .await?;
         let answer = match cx
-            .ask(&format!("approval-{digest}"), form(tool, &shown, why)?)
+            .ask(
+                &format!("approval-{digest}"),
+                form(tool, &shown, why, secret, &changes)?,
+            )
             .await
         {
             Ok(answer) => answer,
@@ -220,13 +223,13 @@ impl Gate {
         let decision = content.get("decision").and_then(|value| value.as_str());
         match (answer.action, decision) {
             (ElicitAction::Accept, Some(ONCE)) => Ok(CallDecision::Approved),
-            (ElicitAction::Accept, Some(ALWAYS)) => {
+            (ElicitAction::Accept, Some(ALWAYS)) if !why.is_for_one_call() => {
                 let grant = Grant::tool(tool.definition())
                     .for_caller(caller)
                     .for_this_run();
                 let mut policy = policy.lock();
                 policy.add_grant(grant);
-                policy.add_pin(tool.definition());
+                policy.add_pin_of(tool);
                 Ok(CallDecision::Approved)
             }
             _ => Err(refusal(
@@ -307,11 +310,16 @@ impl From<Error> for Refused {
 }
 
 /// The question whether a call may run.
-fn form(tool: &ToolInfo, arguments: &str, why: AskReason) -> Result<ElicitFormParams, Error> {
-    // No lasting answer is taken about an alarm.
-    let choices: &[&str] = match why {
-        AskReason::Alarm => &[ONCE, NO],
-        _ => &[ONCE, ALWAYS, NO],
+fn form(
+    tool: &ToolInfo,
+    arguments: &str,
+    why: AskReason,
+    secret: Option<&SecretSource>,
+    changes: &[DefinitionChange],
+) -> Result<ElicitFormParams, Error> {
+    let choices: &[&str] = match why.is_for_one_call() {
+        true => &[ONCE, NO],
+        false => &[ONCE, ALWAYS, NO],
     };
     let schema: FormSchema = serde_json::from_value(json!({
         "type": "object",
@@ -322,8 +330,14 @@ fn form(tool: &ToolInfo, arguments: &str, why: AskReason) -> Result<ElicitFormPa
     }))
     .map_err(|error| Error::internal(error.to_string()))?;
     let note = match (why, &tool.alarm) {
+        (AskReason::Secret, _) => {
+            let whose = secret.map(ToString::to_string).unwrap_or_default();
+            format!(" Its arguments hold a secret that this server does not have: {whose}.")
+        }
         (AskReason::Changed, _) => {
-            " Its definition has changed since it was first used or last approved.".to_owned()
+            let lines = changes.iter().map(|change| format!("\n- {change}"));
+            let lines: String = lines.collect();
+            format!(" Its definition has changed since it was first used or last approved.{lines}")
         }
         (AskReason::Alarm, Some(Alarm { reason, .. })) => {
             format!(" Its definition has signs of an attack: {reason}.")

@@ -14,7 +14,7 @@ use mcp_manager::{
 use mcp_server::{Caller, Eras, Limits, Notifier, Server, Service};
 use parking_lot::Mutex;
 use tokio::task::AbortHandle;
-use tool_policy::Policy;
+use tool_policy::{Policy, Secrets};
 
 use crate::approver::Approver;
 use crate::audit::AuditLog;
@@ -368,6 +368,12 @@ impl Gateway {
     pub fn set_policy(&self, policy: Policy) {
         self.shared.gate.set_policy(policy);
         self.service.notifier().tools_changed();
+    }
+
+    /// Has the policy hold calls whose arguments have one of these secrets and whose server has it not.
+    /// [`Manager::secrets`] has those of the servers behind the gateway.
+    pub fn set_secrets(&self, secrets: Secrets) {
+        *self.shared.gate.secrets.lock() = Arc::new(secrets);
     }
 
     /// Makes these the servers behind the gateway, in this order, and has clients list everything

@@ -4,6 +4,8 @@ mod admission;
 mod continued;
 pub(crate) mod options;
 pub(crate) mod queue;
+#[cfg(feature = "skills")]
+mod skills;
 
 use std::sync::Arc;
 use std::time::Duration;

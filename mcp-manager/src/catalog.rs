@@ -21,7 +21,7 @@ pub use self::name::{ExposedName, MAX_EXPOSED_NAME};
 pub use self::problem::{ItemKind, ListProblem};
 use self::scan::Findings;
 use mcp_config::ServerName;
-use tool_policy::Finding;
+use tool_policy::{Finding, scan_instructions};
 
 /// The tools, prompts and resources of all servers at one moment.
 ///
@@ -174,6 +174,12 @@ impl Catalog {
             .get(entry.server())
             .and_then(|its| its.get(entry.name()));
         its.map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Signs of an attack in a text that a server gives a model to follow, such as its instructions or a
+    /// skill, given the tools of the other servers.
+    pub fn findings_in_instructions(&self, server: &ServerName, text: &str) -> Vec<Finding> {
+        scan_instructions(text, &scan::neighbours(self, server))
     }
 
     /// The changes from this snapshot to `newer`.

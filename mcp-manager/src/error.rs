@@ -77,6 +77,9 @@ pub enum ManagerError {
     },
     /// The resource could not be read; concurrent callers share the error.
     Read(Arc<ManagerError>),
+    /// A skill is not what its server promised.
+    #[cfg(feature = "skills")]
+    Skill(mcp_client::SkillError),
     /// The manager was shut down.
     ShutDown,
 }
@@ -152,6 +155,8 @@ impl fmt::Display for ManagerError {
                 "resource '{uri}' of server '{server}' did not come within {limit:?}"
             ),
             Self::Read(error) => error.fmt(f),
+            #[cfg(feature = "skills")]
+            Self::Skill(error) => error.fmt(f),
             Self::ShutDown => f.write_str("the manager of the servers was shut down"),
         }
     }
@@ -171,6 +176,8 @@ impl Error for ManagerError {
             // Its text is ours: the cause below it comes next.
             Self::Call(error) => error.source(),
             Self::Read(error) => error.source(),
+            #[cfg(feature = "skills")]
+            Self::Skill(error) => error.source(),
             _ => None,
         }
     }

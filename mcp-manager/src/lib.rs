@@ -33,6 +33,8 @@ pub use mcp_config::{
 pub use mcp_jsonrpc::model::flatten;
 
 pub use call::options::CallOptions;
+#[cfg(feature = "skills")]
+pub use mcp_client::{LoadedSkill, SkillError};
 pub use mcp_client::{QueueReason, Queued};
 pub use pool::{Lease, Pool};
 pub use resource_cache::{ReadThroughError, ResourceCache, ResourceCacheLimits, Ticket};

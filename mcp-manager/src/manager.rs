@@ -2,6 +2,7 @@
 
 pub(crate) mod builder;
 pub(crate) mod lifecycle;
+mod secrets;
 pub(crate) mod shared;
 
 use std::collections::BTreeMap;
@@ -11,6 +12,7 @@ use std::sync::atomic::Ordering;
 use mcp_client::{Client, ClientBuilder, ServerDetails};
 use mcp_config::{ServerConfig, ServerName};
 use tokio::task::{AbortHandle, JoinSet};
+use tool_policy::Secrets;
 
 use crate::catalog::{Catalog, Entry};
 use crate::error::{ManagerError, error_chain};
@@ -137,6 +139,16 @@ impl Manager {
             .iter()
             .map(|handle| info(handle))
             .collect()
+    }
+
+    /// The secrets that the servers are configured with: in their environment, their headers, their
+    /// arguments and their address.
+    pub fn secrets(&self) -> Secrets {
+        let mut all = Secrets::default();
+        for server in self.servers() {
+            secrets::add(&mut all, &server.config);
+        }
+        all
     }
 
     /// One server.

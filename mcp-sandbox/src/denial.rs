@@ -1,5 +1,6 @@
 //! Denied operations of a server, described for people, with the rule that would allow them.
 
+mod precious;
 mod text;
 
 use std::collections::VecDeque;
@@ -47,8 +48,11 @@ pub enum Wanted {
 
 impl Wanted {
     /// What to add to the profile to allow it: a member's name and value. `None` if no rule would,
-    /// or if it would undo the sandbox.
+    /// or if it [would undo the sandbox](Self::is_precious).
     pub fn rule(&self) -> Option<(&'static str, &str)> {
+        if self.is_precious() {
+            return None;
+        }
         match self {
             Self::Read(path) | Self::Use(path) => Some(("read", path)),
             Self::Write(path) => Some(("write", parent(path))),
@@ -58,6 +62,12 @@ impl Wanted {
             Self::Process => Some(("limits.processes", "a higher number")),
             Self::Signal => None,
         }
+    }
+
+    /// Whether to allow it would give away keys, credentials, a whole home or the machine. A server may
+    /// claim to need anything, so no rule is proposed for that; whoever means it writes it by hand.
+    pub fn is_precious(&self) -> bool {
+        precious::is_precious(self)
     }
 }
 
@@ -96,8 +106,10 @@ fn shorten(wanted: &mut Wanted, home: Option<&Path>) {
         return;
     };
     let below = home.and_then(|home| Path::new(path).strip_prefix(home).ok());
-    if let Some(below) = below.and_then(Path::to_str).filter(|it| !it.is_empty()) {
-        *path = format!("~/{below}");
+    match below.and_then(Path::to_str) {
+        Some("") => "~".clone_into(path),
+        Some(below) => *path = format!("~/{below}"),
+        None => {}
     }
 }
 
@@ -172,6 +184,9 @@ impl fmt::Display for Denial {
         }
         match self.wanted.rule() {
             Some((member, value)) => write!(f, "; to allow it: {member} = {value}"),
+            None if self.wanted.is_precious() => {
+                f.write_str("; no rule is proposed for keys, credentials or folders that hold all")
+            }
             None => f.write_str("; no rule allows it"),
         }
     }

@@ -5,6 +5,7 @@ mod connects;
 mod filter;
 mod kernel;
 mod program;
+mod reach;
 mod ruleset;
 mod sys;
 
@@ -17,8 +18,9 @@ use std::sync::Arc;
 use mcp_transport::{LocalSpawner, SpawnRequest, SpawnedProcess, TransportError};
 
 use crate::denial::Denials;
-use crate::plan::{self, Sockets};
+use crate::plan::{self, FileRule, ProgramFiles, Sockets};
 use crate::profile::{Network, Profile};
+use reach::Reach;
 use sys::Report;
 
 pub(crate) use kernel::containment;
@@ -67,9 +69,9 @@ fn prepare(
     proxy: Option<u16>,
     report: OwnedFd,
 ) -> io::Result<()> {
-    let home = std::env::var_os("HOME").map(PathBuf::from);
-    let program = program::files(Path::new(command.get_program()));
-    let rules = plan::file_rules(profile, &program, home.as_deref(), own);
+    let home = std::env::home_dir();
+    let program = std::path::absolute(command.get_program())?;
+    let rules = rules(profile, &program, home.as_deref(), own);
     let confinement = sys::Confinement {
         ruleset: ruleset::build(profile, &rules, proxy)?,
         logs_denials: kernel::landlock_abi() >= 7,
@@ -86,6 +88,14 @@ fn prepare(
     command.env_clear().envs(kept);
     sys::confine_child(command, confinement);
     Ok(())
+}
+
+/// The rules for files, in which nothing is left that the server could lead elsewhere.
+fn rules(profile: &Profile, program: &Path, home: Option<&Path>, own: &Path) -> Vec<FileRule> {
+    let files_of = |program: &ProgramFiles| plan::file_rules(profile, program, home, own);
+    let reach = Reach::of(&files_of(&ProgramFiles::default()));
+    let program = program::files(program, &reach);
+    reach.settle(files_of(&program))
 }
 
 /// A profile that makes no sense, with what to do about it.

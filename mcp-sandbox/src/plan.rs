@@ -52,6 +52,9 @@ pub enum Origin {
 pub struct ProgramFiles {
     /// The program, the targets of its symbolic links, and the interpreters it names: absolute paths.
     pub files: Vec<PathBuf>,
+    /// The folders above them that are recognisably installations, such as a version of Node or Python
+    /// or a virtual environment.
+    pub installations: Vec<PathBuf>,
 }
 
 /// Read by the dynamic linker, the C library and interpreters on the common distributions.
@@ -113,6 +116,9 @@ const DEVICES: &[&str] = &[
 /// Where people's programs are, among much else: of these, only the program itself is readable.
 const TOO_WIDE: &[&str] = &["", ".local", ".config", ".cache", "bin", "Library"];
 
+/// Where homes are: what is right below is one, whoever's.
+const HOMES: &[&str] = &["/home", "/Users", "/var/home", "/export/home"];
+
 /// The file rules of a profile. `home` is the user's home folder, `own` the server's.
 ///
 /// Later rules never take away what earlier ones allow: Landlock adds them up.
@@ -136,7 +142,7 @@ pub fn file_rules(
     let program = program
         .files
         .iter()
-        .map(|file| installation(file, home))
+        .map(|file| installation(file, &program.installations, home))
         .map(|path| rule(path, FileAccess::Read, Origin::Program));
     let own = [rule(own.to_path_buf(), FileAccess::Write, Origin::Own)];
     let named = |paths: &[PathBuf], access| -> Vec<FileRule> {
@@ -157,34 +163,43 @@ pub fn file_rules(
     rules
 }
 
-/// The folder that a program is installed in, if that holds little else; otherwise the program.
+/// The folder that a program is installed in, if that is known to hold nothing else; otherwise the
+/// program.
 ///
-/// A program `P/bin/x` belongs to `P`, as with versions of Node and Python and virtual environments; so
-/// does `P/shims/x`, which looks for the version to run in `P`. A package of Node belongs to the
-/// outermost `node_modules` that it is in, which has what it needs.
-fn installation(file: &Path, home: Option<&Path>) -> PathBuf {
+/// A program `P/bin/x` belongs to `P` if that is an installation; so does `P/shims/x`, which looks for the
+/// version to run in `P`. A package of Node belongs to the outermost `node_modules` that it is in, which
+/// has what it needs.
+fn installation(file: &Path, installations: &[PathBuf], home: Option<&Path>) -> PathBuf {
     let packages = file
         .ancestors()
         .filter(|folder| folder.ends_with("node_modules"));
     if let Some(packages) = packages.last() {
         return packages.to_path_buf();
     }
-    let bin = file
-        .parent()
-        .filter(|folder| folder.ends_with("bin") || folder.ends_with("shims"));
-    let Some(prefix) = bin.and_then(Path::parent) else {
-        return file.to_path_buf();
-    };
+    let is_installation =
+        |prefix: &&Path| installations.iter().any(|it| it == prefix) && !is_wide(prefix, home);
+    let prefix = prefix(file).filter(is_installation);
+    prefix.unwrap_or(file).to_path_buf()
+}
+
+/// `P` of `P/bin/x` and `P/shims/x`.
+pub(crate) fn prefix(program: &Path) -> Option<&Path> {
+    let folder = program.parent()?;
+    let is_bin = folder.ends_with("bin") || folder.ends_with("shims");
+    folder.parent().filter(|_| is_bin)
+}
+
+/// Whether a folder is a home, holds homes, or holds other programs' files as `/opt` and `/srv` do.
+fn is_wide(folder: &Path, home: Option<&Path>) -> bool {
+    let is_home = folder == Path::new("/root")
+        || folder
+            .parent()
+            .is_some_and(|above| HOMES.iter().any(|homes| above == Path::new(homes)));
     let holds_home = home.is_some_and(|home| {
-        TOO_WIDE.iter().any(|below| home.join(below) == prefix) || home.starts_with(prefix)
+        TOO_WIDE.iter().any(|below| home.join(below) == folder) || home.starts_with(folder)
     });
-    // A prefix such as `/opt` or `/srv` holds other programs' files.
-    let is_wide = prefix.components().count() <= 2 && prefix != Path::new("/usr");
-    if holds_home || is_wide {
-        file.to_path_buf()
-    } else {
-        prefix.to_path_buf()
-    }
+    let is_top = folder.components().count() <= 2 && folder != Path::new("/usr");
+    is_home || holds_home || is_top
 }
 
 /// A path of a profile, in which a leading `~` is the user's home.

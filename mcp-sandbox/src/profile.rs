@@ -8,6 +8,8 @@ use std::str::FromStr;
 use mcp_transport::ServerCommand;
 use serde::{Deserialize, Serialize};
 
+use crate::containment::Guarantee;
+
 /// The permissions of one server: files, hosts, variables and limits.
 ///
 /// The default is the strictest one that most servers start under: the system's programs and
@@ -43,7 +45,10 @@ pub struct Profile {
     /// Whether it may open Unix sockets, by which it reaches the session bus, key agents and
     /// container daemons, and through them everything.
     pub may_use_unix_sockets: bool,
-    /// Whether it starts even if this machine cannot enforce all of the above.
+    /// What it starts without where a machine cannot enforce it: each was agreed to.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub may_lack: BTreeSet<Guarantee>,
+    /// Whether it starts even if this machine cannot enforce any of the above.
     pub may_be_weaker: bool,
 }
 
@@ -173,7 +178,14 @@ impl Profile {
         self
     }
 
-    /// Starts it even if this machine cannot enforce all of the profile.
+    /// Starts it where a machine cannot enforce this.
+    #[must_use]
+    pub fn without(mut self, guarantee: Guarantee) -> Self {
+        self.may_lack.insert(guarantee);
+        self
+    }
+
+    /// Starts it even if this machine cannot enforce any of the profile.
     #[must_use]
     pub fn weaker_if_need_be(mut self) -> Self {
         self.may_be_weaker = true;

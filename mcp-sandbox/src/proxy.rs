@@ -3,7 +3,7 @@
 mod head;
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -150,8 +150,10 @@ async fn connect(head: &Head, rule: &HostRule) -> io::Result<TcpStream> {
 fn is_public(ip: IpAddr) -> bool {
     match ip {
         IpAddr::V4(ip) => {
-            let [a, b, ..] = ip.octets();
+            let [a, b, c, _] = ip.octets();
             let is_shared = a == 100 && (64..128).contains(&b);
+            let is_benchmark = a == 198 && (b == 18 || b == 19);
+            let is_protocol = a == 192 && b == 0 && c == 0;
             !(ip.is_private()
                 || ip.is_loopback()
                 || ip.is_link_local()
@@ -159,17 +161,83 @@ fn is_public(ip: IpAddr) -> bool {
                 || ip.is_multicast()
                 || a == 0
                 || a >= 240
-                || is_shared)
+                || is_shared
+                || is_benchmark
+                || is_protocol)
         }
-        IpAddr::V6(ip) => match ip.to_ipv4_mapped() {
-            Some(ip) => is_public(ip.into()),
-            None => {
+        IpAddr::V6(ip) => match (ip.to_ipv4_mapped(), embedded(ip)) {
+            (Some(ip), _) => is_public(ip.into()),
+            (None, Some(inside)) => is_public(inside.into()),
+            (None, None) => {
+                let [first, second, third, ..] = ip.segments();
+                // NAT64 of a local network, and tunnels that hide where they end.
+                let is_local_nat = (first, second, third) == (0x64, 0xff9b, 1);
+                let is_teredo = (first, second) == (0x2001, 0);
+                let is_site_local = (first & 0xffc0) == 0xfec0;
+                let is_compatible = matches!(ip.segments(), [0, 0, 0, 0, 0, 0, ..]);
                 !(ip.is_loopback()
                     || ip.is_unspecified()
                     || ip.is_multicast()
                     || ip.is_unique_local()
-                    || ip.is_unicast_link_local())
+                    || ip.is_unicast_link_local()
+                    || is_local_nat
+                    || is_teredo
+                    || is_site_local
+                    || is_compatible)
             }
         },
+    }
+}
+
+/// The IPv4 address that a router makes of an address: NAT64 and 6to4.
+fn embedded(ip: Ipv6Addr) -> Option<Ipv4Addr> {
+    let four = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
+    match ip.segments() {
+        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => Some(four(high, low)),
+        [0x2002, high, low, ..] => Some(four(high, low)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_that_leads_to_a_private_network_by_a_detour_is_not_public() {
+        for private in [
+            "10.0.0.1",
+            "127.0.0.1",
+            "169.254.169.254",
+            "198.18.0.1",
+            "198.19.255.255",
+            "192.0.0.8",
+            "100.64.0.1",
+            "::1",
+            "::127.0.0.1",
+            "::ffff:10.0.0.1",
+            "64:ff9b::a00:1",
+            "64:ff9b::7f00:1",
+            "64:ff9b:1::808:808",
+            "2002:a00:1::1",
+            "2002:a9fe:a9fe::1",
+            "2001:0:1::1",
+            "fec0::1",
+            "fd00::1",
+            "fe80::1",
+        ] {
+            assert!(!is_public(private.parse().unwrap()), "{private}");
+        }
+        for public in [
+            "93.184.216.34",
+            "198.20.0.1",
+            "192.0.1.1",
+            "2606:4700::1111",
+            "64:ff9b::808:808",
+            "2002:808:808::1",
+        ] {
+            assert!(is_public(public.parse().unwrap()), "{public}");
+        }
     }
 }

@@ -81,15 +81,16 @@ impl Sandbox {
             return None;
         }
         let containment = self.containment();
-        let missing: Vec<String> = containment
-            .missing()
-            .map(|(which, why)| format!("{which}: {why}"))
+        let missing = containment.missing();
+        let missing: Vec<_> = missing
+            .filter(|(which, _)| !self.profile.may_lack.contains(which))
             .collect();
+        let said = missing.iter().map(|(which, why)| format!("{which}: {why}"));
         (!missing.is_empty()).then(|| {
             format!(
-                "this machine cannot contain it as its profile says ({}). Set `mayBeWeaker` to start \
-                 it all the same",
-                missing.join("; ")
+                "this machine cannot contain it as its profile says ({}). Name what it may lack in \
+                 `mayLack` to start it all the same",
+                said.collect::<Vec<_>>().join("; ")
             )
         })
     }

@@ -25,23 +25,28 @@ pub struct InvalidFingerprint;
 impl Fingerprint {
     /// The fingerprint of a tool's definition.
     pub fn of(tool: &Tool) -> Self {
-        // A schema that is nested too deeply to parse is hashed as text.
-        let schema = |raw: &mcp_jsonrpc::RawObject| {
-            raw.parse::<Value>()
-                .unwrap_or_else(|_| Value::from(raw.get()))
-        };
-        let definition = json!({
-            "name": tool.name,
-            "title": tool.title,
-            "description": tool.description,
-            "inputSchema": schema(&tool.input_schema),
-            "outputSchema": tool.output_schema.as_ref().map(schema),
-            "annotations": tool.annotations,
-        });
+        let definition = definition(tool);
         let mut text = String::with_capacity(256 + tool.input_schema.get().len());
         canonical(&definition, &mut text);
         Self(Sha256::digest(text).into())
     }
+}
+
+/// Everything in a tool's definition that a model or a person can see: its name and description first.
+pub(crate) fn definition(tool: &Tool) -> Value {
+    // A schema that is nested too deeply to parse is taken as text.
+    let schema = |raw: &mcp_jsonrpc::RawObject| {
+        raw.parse::<Value>()
+            .unwrap_or_else(|_| Value::from(raw.get()))
+    };
+    json!({
+        "name": tool.name,
+        "title": tool.title,
+        "description": tool.description,
+        "inputSchema": schema(&tool.input_schema),
+        "outputSchema": tool.output_schema.as_ref().map(schema),
+        "annotations": tool.annotations,
+    })
 }
 
 /// JSON with every object's members in the order of their names.

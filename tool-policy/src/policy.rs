@@ -6,12 +6,15 @@ pub(crate) mod rule;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 use std::time::SystemTime;
 
+use mcp_jsonrpc::model::Tool;
 use serde::{Deserialize, Serialize};
 
 use self::grant::{Caller, Grant};
 use self::rule::{Effect, Rule};
+use crate::definition_diff::{DefinitionChange, definition_diff};
 use crate::scan::{ScanPolicy, ScanResponse};
 use crate::tool::{Definition, ToolInfo};
 
@@ -54,7 +57,7 @@ pub enum Mode {
 /// assert!(matches!(policy.judge(&tool("move")), Verdict::Ask(_)));
 /// assert!(matches!(policy.judge(&tool("delete_all")), Verdict::Deny(_)));
 /// ```
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Policy {
     mode: Mode,
@@ -63,6 +66,9 @@ pub struct Policy {
     /// The definitions that were last approved, by server and tool.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pins: BTreeMap<String, BTreeMap<String, Definition>>,
+    /// The same, whole, where they are at hand: what a change is shown against.
+    #[serde(skip)]
+    sources: BTreeMap<Definition, Arc<Tool>>,
     attended: bool,
     /// What is done about tools whose definitions look like an attack.
     scan: ScanPolicy,
@@ -99,6 +105,15 @@ pub enum AskReason {
     Changed,
     /// A [scan](ToolInfo::alarm) of its definition found signs of an attack: no grant answers this.
     Alarm,
+    /// Its arguments hold a [secret](crate::Secrets) of another server: no grant answers this.
+    Secret,
+}
+
+impl AskReason {
+    /// Whether an answer counts for one call alone: nothing lasting is taken.
+    pub fn is_for_one_call(self) -> bool {
+        matches!(self, Self::Alarm | Self::Secret)
+    }
 }
 
 /// The reason why a call is denied. Displays as a clause for the model.
@@ -137,6 +152,7 @@ impl Policy {
             rules: Vec::new(),
             grants: Vec::new(),
             pins: BTreeMap::new(),
+            sources: BTreeMap::new(),
             attended: true,
             scan: ScanPolicy::default(),
         }
@@ -161,6 +177,14 @@ impl Policy {
     #[must_use]
     pub fn with_pin(mut self, definition: Definition) -> Self {
         self.add_pin(definition);
+        self
+    }
+
+    /// Adds a definition that a person approved, with the whole of it, so that a change can be shown.
+    #[must_use]
+    pub fn with_pin_of(mut self, definition: Definition, tool: Arc<Tool>) -> Self {
+        self.add_pin(definition.clone());
+        self.sources.insert(definition, tool);
         self
     }
 
@@ -198,7 +222,43 @@ impl Policy {
     /// Adds a definition that a person approved, in place of the tool's earlier one.
     pub fn add_pin(&mut self, definition: Definition) {
         let tools = self.pins.entry(definition.server.clone()).or_default();
-        tools.insert(definition.tool.clone(), definition);
+        let before = tools.insert(definition.tool.clone(), definition.clone());
+        if let Some(before) = before.filter(|before| *before != definition) {
+            self.sources.remove(&before);
+        }
+    }
+
+    /// Adds the definitions that were approved under another policy, where this one has none of the tool.
+    pub fn adopt_pins(&mut self, other: &Self) {
+        for pin in other.pins() {
+            let tools = self.pins.get(&pin.server);
+            if tools.is_some_and(|tools| tools.contains_key(&pin.tool)) {
+                continue;
+            }
+            self.add_pin(pin.clone());
+            if let Some(source) = other.sources.get(pin) {
+                self.sources.insert(pin.clone(), Arc::clone(source));
+            }
+        }
+    }
+
+    /// Adds a tool's definition as it is now, which a person approved, in place of its earlier one.
+    pub fn add_pin_of(&mut self, tool: &ToolInfo) {
+        self.add_pin(tool.definition());
+        if let Some(source) = &tool.source {
+            self.sources.insert(tool.definition(), Arc::clone(source));
+        }
+    }
+
+    /// What differs between a tool's definition and the one that a person approved; nothing if it is the
+    /// same, or if one of them is not at hand.
+    pub fn changes(&self, tool: &ToolInfo) -> Vec<DefinitionChange> {
+        let pin = self.pin(tool);
+        let before = pin.and_then(|pin| self.sources.get(pin));
+        match (before, &tool.source) {
+            (Some(before), Some(now)) => definition_diff(before, now),
+            _ => Vec::new(),
+        }
     }
 
     /// The definitions that a person approved.
@@ -269,6 +329,17 @@ impl Policy {
         }
     }
 
+    /// What becomes of a verdict on a call whose arguments hold a secret of another server
+    /// ([`Secrets::find`](crate::Secrets::find)): nothing but a person's answer to it lets it run.
+    #[must_use]
+    pub fn hold(&self, verdict: Verdict) -> Verdict {
+        match verdict {
+            Verdict::Deny(reason) => Verdict::Deny(reason),
+            _ if self.attended => Verdict::Ask(AskReason::Secret),
+            _ => Verdict::Deny(DenyReason::Unattended),
+        }
+    }
+
     /// Whether a rule denies `tool` to the default caller, or its alarm blocks it.
     pub fn denies(&self, tool: &ToolInfo) -> bool {
         let is_blocked = self.response(tool) == Some(ScanResponse::Block);
@@ -282,9 +353,11 @@ impl Policy {
 
     /// Whether `tool` differs from the definition a person approved.
     pub fn is_changed(&self, tool: &ToolInfo) -> bool {
-        let pin = self.pins.get(&tool.server);
-        let pin = pin.and_then(|tools| tools.get(&tool.tool));
-        pin.is_some_and(|pin| *pin != tool.definition())
+        self.pin(tool).is_some_and(|pin| *pin != tool.definition())
+    }
+
+    fn pin(&self, tool: &ToolInfo) -> Option<&Definition> {
+        self.pins.get(&tool.server)?.get(&tool.tool)
     }
 
     fn has_rule(&self, effect: Effect, caller: &Caller, tool: &ToolInfo) -> bool {

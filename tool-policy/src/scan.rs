@@ -4,6 +4,7 @@
 //! are data ([`SCAN_RULES`]), the time is linear in the text, and everything is bounded.
 
 mod alarm;
+mod found;
 mod neighbours;
 mod phrase;
 mod response;
@@ -15,14 +16,17 @@ mod walk;
 
 use mcp_jsonrpc::model::Tool;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 pub use alarm::Alarm;
 pub use neighbours::Neighbours;
 pub use response::{ScanPolicy, ScanResponse};
 pub use rules::{SCAN_RULES, ScanRule, Severity};
 pub use screen::screen_result;
+pub(crate) use text::push_visible;
 
+use crate::fingerprint;
+use found::Found;
 use rules::Subject;
 
 /// Findings of one scan; more of them say nothing new.
@@ -58,42 +62,51 @@ pub struct Finding {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 pub fn scan_tool(tool: &Tool, neighbours: &Neighbours) -> Vec<Finding> {
-    // A schema that is nested too deeply to parse is scanned as text.
-    let schema = |raw: &mcp_jsonrpc::RawObject| {
-        raw.parse::<Value>()
-            .unwrap_or_else(|_| Value::from(raw.get()))
-    };
-    let definition = json!({
-        "name": tool.name,
-        "title": tool.title,
-        "description": tool.description,
-        "inputSchema": schema(&tool.input_schema),
-        "outputSchema": tool.output_schema.as_ref().map(schema),
-        "annotations": tool.annotations,
-    });
-    let mut found = neighbours.look_alike(&tool.name);
-    found.extend(walk::scan(&definition, Subject::Tool, neighbours));
-    finish(found)
+    ToolScan::of(tool).beside(neighbours)
+}
+
+/// What a tool's definition says, whoever its neighbours are: to be kept while the definition stays.
+#[derive(Clone, Debug, Default)]
+pub struct ToolScan {
+    name: String,
+    found: Found,
+}
+
+impl ToolScan {
+    /// Scans a definition.
+    pub fn of(tool: &Tool) -> Self {
+        // In the order in which it is read: what a model acts on first, before any bound is reached.
+        let definition = fingerprint::definition(tool);
+        Self {
+            name: tool.name.clone(),
+            found: walk::scan(&definition, Subject::Tool),
+        }
+    }
+
+    /// The findings where other servers have these tools.
+    pub fn beside(&self, neighbours: &Neighbours) -> Vec<Finding> {
+        let mut found = neighbours.commanded(&self.found);
+        if let Some(other) = neighbours.look_alike(&self.name) {
+            found.add("look-alike-name", "/name", || format!("looks like {other}"));
+        }
+        finish(found)
+    }
 }
 
 /// Scans the instructions of a server.
 pub fn scan_instructions(text: &str, neighbours: &Neighbours) -> Vec<Finding> {
-    finish(walk::scan(
-        &Value::from(text),
-        Subject::Instructions,
-        neighbours,
-    ))
+    let found = walk::scan(&Value::from(text), Subject::Instructions);
+    finish(neighbours.commanded(&found))
 }
 
 /// Scans a result: its texts and structured content, as JSON.
-pub fn scan_result(result: &Value, neighbours: &Neighbours) -> Vec<Finding> {
-    finish(walk::scan(result, Subject::Result, neighbours))
+pub fn scan_result(result: &Value) -> Vec<Finding> {
+    finish(walk::scan(result, Subject::Result))
 }
 
-/// The most severe first, each rule once a place.
-fn finish(mut found: Vec<Finding>) -> Vec<Finding> {
+/// The most severe first.
+fn finish(found: Found) -> Vec<Finding> {
+    let mut found = found.findings;
     found.sort_by(|a, b| (b.severity, a.rule, &a.place).cmp(&(a.severity, b.rule, &b.place)));
-    found.dedup_by(|a, b| a.rule == b.rule && a.place == b.place);
-    found.truncate(MAX_FINDINGS);
     found
 }

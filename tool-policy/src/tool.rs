@@ -1,9 +1,10 @@
 //! A tool, as seen by policies and models.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_jsonrpc::RawObject;
-use mcp_jsonrpc::model::ToolAnnotations;
+use mcp_jsonrpc::model::{Tool, ToolAnnotations};
 use serde::{Deserialize, Serialize};
 
 use crate::meta_tools::BUILT_IN;
@@ -61,6 +62,9 @@ pub struct ToolInfo {
     /// The findings of a scan of its definition, if they require attention.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alarm: Option<Alarm>,
+    /// The whole definition, as its server gives it, where it is at hand; it is not stored.
+    #[serde(skip)]
+    pub source: Option<Arc<Tool>>,
 }
 
 impl ToolInfo {
@@ -86,6 +90,7 @@ impl ToolInfo {
             always_load: false,
             idle_timeout: None,
             alarm: None,
+            source: None,
         }
     }
 
@@ -150,6 +155,13 @@ impl ToolInfo {
     #[must_use]
     pub fn with_alarm(mut self, alarm: Option<Alarm>) -> Self {
         self.alarm = alarm;
+        self
+    }
+
+    /// Sets the whole definition, so that a change of it can be shown.
+    #[must_use]
+    pub fn with_source(mut self, tool: Arc<Tool>) -> Self {
+        self.source = Some(tool);
         self
     }
 

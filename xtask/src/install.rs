@@ -46,6 +46,42 @@ pub(crate) fn pip(pins: &Path, target: &Path) -> Result<PathBuf, String> {
     })
 }
 
+/// Installs one npm package of this version by itself; its scripts are not run.
+pub(crate) fn npm_package(name: &str, version: &str, target: &Path) -> Outcome {
+    alone(&format!("{name}@{version}"), target, |staged, package| {
+        write(&staged.join("package.json"), r#"{"private": true}"#)?;
+        let mut npm = command("npm", &["install", "--ignore-scripts", "--no-audit"]);
+        npm.args(["--no-fund", "--loglevel", "error", package]);
+        npm.current_dir(staged);
+        shell::run(npm)
+    })
+}
+
+/// Installs one PyPI package of this version into a virtual environment of its own.
+pub(crate) fn pip_package(name: &str, version: &str, target: &Path) -> Outcome {
+    alone(&format!("{name}=={version}"), target, |staged, package| {
+        let venv = staged.to_string_lossy();
+        shell::run(command("python3", &["-m", "venv", &venv]))?;
+        let pip = staged.join("bin/python").to_string_lossy().into_owned();
+        let mut install = command(&pip, &["-m", "pip", "install", "--quiet"]);
+        install.args(["--disable-pip-version-check", package]);
+        shell::run(install)
+    })
+}
+
+/// Runs `install` for a package unless it was installed there. The mark is written last.
+fn alone(package: &str, target: &Path, install: impl FnOnce(&Path, &str) -> Outcome) -> Outcome {
+    let done = target.join("installed");
+    if done.exists() {
+        return Ok(());
+    }
+    println!("installing {package}");
+    let _ = fs::remove_dir_all(target);
+    fs::create_dir_all(target).map_err(|e| format!("{}: {e}", target.display()))?;
+    install(target, package)?;
+    write(&done, package)
+}
+
 /// Builds a cargo tool of this version from its own lock file; returns the program.
 pub(crate) fn cargo_tool(name: &str, version: &str) -> Result<PathBuf, String> {
     let root = Path::new("target/tools").join(format!("{name}-{version}"));

@@ -30,6 +30,7 @@ mod oracles;
 mod postgres;
 mod public_api;
 mod publish_check;
+mod scan;
 mod shell;
 mod soak;
 mod tidy;
@@ -77,6 +78,7 @@ before a release; each installs its tool once, which takes minutes
   load [--profile P]   200 conversations at once; 1, 64 and 256 readers; 10,000 messages; a long reply
   laws [--minutes N] [--seed S] [PATTERN]   every property test, on fresh seeds
   soak [--minutes N]   the manager and the loop under load: memory, tasks, no call lost or doubled
+  scan            precision, recall and false alarms of the scanner, on the tools of real servers
   bench [TOPIC [WORD…]]   measure against peers (needs the registry once); reports, never gates
 ";
 
@@ -114,6 +116,7 @@ fn run(verb: &str, rest: &[String]) -> shell::Outcome {
         "load" => load::run(rest),
         "laws" => laws::run(rest),
         "soak" => soak::run(rest),
+        "scan" => scan::run(rest),
         "bench" => bench::run(rest),
         "browser" => browser::run(rest),
         "journeys" => journeys::run(rest),

@@ -9,7 +9,8 @@ use mcp_jsonrpc::model::{ContentBlock, InputResponses};
 use provider_adapters::{ToolCall, ToolResult};
 use serde::{Deserialize, Serialize};
 use tool_policy::{
-    Alarm, AskReason, Definition, DenyReason, Policy, ToolInfo, Verdict, consent_digest,
+    Alarm, AskReason, Definition, DefinitionChange, DenyReason, Policy, SecretSource, ToolInfo,
+    Verdict, consent_digest,
 };
 
 use crate::approval::{AnswerError, Approval, Consent, Decision};
@@ -34,6 +35,9 @@ pub(crate) struct OpenCall {
     /// The server's tools that change nothing, as they were when a person was asked.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) read_only_tools: BTreeMap<String, String>,
+    /// How the definition differs from the one that was approved, as it was when a person was asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) changes: Vec<DefinitionChange>,
     /// How often its server has asked something.
     #[serde(default)]
     pub(crate) questions: u32,
@@ -53,6 +57,9 @@ pub(crate) struct Target {
     pub(crate) description: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) alarm: Option<Alarm>,
+    /// A secret of another server in the arguments: whose, not what it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) secret: Option<SecretSource>,
     pub(crate) fingerprint: String,
     pub(crate) read_only: bool,
     #[serde(default, rename = "timeout", skip_serializing_if = "Option::is_none")]
@@ -61,8 +68,9 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    pub(crate) fn new(info: &ToolInfo, arguments: RawObject) -> Self {
+    pub(crate) fn new(offer: &Offer, info: &ToolInfo, arguments: RawObject) -> Self {
         Self {
+            secret: offer.secret_in(info, &arguments),
             server_id: info.server_id.clone(),
             server: info.server.clone(),
             server_identity: info.server_identity.clone(),
@@ -74,6 +82,15 @@ impl Target {
             read_only: info.is_read_only(),
             idle_timeout: info.idle_timeout,
             arguments,
+        }
+    }
+
+    /// The verdict of a policy on it. `info` is its tool.
+    fn verdict(&self, policy: &Policy, info: &ToolInfo) -> Verdict {
+        let verdict = policy.judge(info);
+        match self.secret {
+            Some(_) => policy.hold(verdict),
+            None => verdict,
         }
     }
 
@@ -134,6 +151,7 @@ impl OpenCall {
             target: None,
             edited: false,
             read_only_tools: BTreeMap::new(),
+            changes: Vec::new(),
             questions: 0,
             state: CallState::Ready,
         }
@@ -143,8 +161,11 @@ impl OpenCall {
     pub(crate) fn understand(&mut self, offer: &Offer, policy: &Policy) -> bool {
         match offer.resolve(&self.call) {
             Ok(resolved) => {
-                self.target = Some(Target::new(resolved.info, resolved.arguments));
-                self.judge(policy.judge(resolved.info), offer);
+                let target = Target::new(offer, resolved.info, resolved.arguments);
+                let verdict = target.verdict(policy, resolved.info);
+                self.changes = policy.changes(resolved.info);
+                self.target = Some(target);
+                self.judge(verdict, offer);
                 true
             }
             Err(problem) => {
@@ -173,17 +194,19 @@ impl OpenCall {
                 self.settle(Status::Error, problem);
                 return true;
             }
-            self.target = Some(Target::new(info, target.arguments.clone()));
-            let verdict = match policy.judge(info) {
-                Verdict::Ask(why) if why != AskReason::Alarm => Verdict::Ask(AskReason::Changed),
+            let target = Target::new(offer, info, target.arguments.clone());
+            let verdict = match target.verdict(policy, info) {
+                Verdict::Ask(why) if !why.is_for_one_call() => Verdict::Ask(AskReason::Changed),
                 verdict => verdict,
             };
+            self.changes = policy.changes(info);
+            self.target = Some(target);
             self.judge(verdict, offer);
             return true;
         }
         if asked {
             // The question stays as it was asked, or goes.
-            match policy.judge(info) {
+            match target.verdict(policy, info) {
                 Verdict::Ask(_) => {}
                 verdict => self.judge(verdict, offer),
             }
@@ -227,7 +250,9 @@ impl OpenCall {
             read_only: target.read_only,
             description: target.description.clone(),
             alarm: target.alarm.clone(),
+            secret: target.secret.clone(),
             definition: target.definition(),
+            changes: self.changes.clone(),
             read_only_tools: self.read_only_tools.clone(),
             via: Vec::new(),
             digest: self.digest(target),

@@ -254,8 +254,21 @@ impl Run {
             }
         };
         call.state = CallState::Ready;
-        self.state.policy.add_pin(definition.clone());
-        self.events.push(RunEvent::Pinned(definition));
+        let tool = offer.at(&definition.server, &definition.tool);
+        let source = match tool.filter(|tool| tool.definition() == definition) {
+            Some(tool) => {
+                self.state.policy.add_pin_of(tool);
+                tool.source.as_deref().cloned().map(Box::new)
+            }
+            None => {
+                self.state.policy.add_pin(definition.clone());
+                None
+            }
+        };
+        self.events.push(RunEvent::Pinned {
+            definition,
+            tool: source,
+        });
         if let Some(grant) = grant {
             self.state.policy.add_grant(grant.clone());
             if !grant.this_run {

@@ -13,7 +13,7 @@ use mcp_manager::{Catalog, Connector, Endpoint, Listing, ManagerLimits, ServerCo
 use parking_lot::Mutex;
 use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard, Semaphore};
 use tokio::task::{AbortHandle, JoinSet};
-use tool_policy::{Alarm, ToolInfo};
+use tool_policy::{Alarm, ScanPolicy, ToolInfo, screen_result};
 use tracing::Instrument as _;
 
 use crate::run::messages;
@@ -50,6 +50,7 @@ pub struct DirectTools {
     failures: Vec<(ServerName, Failure)>,
     connector: Option<Arc<dyn Connector>>,
     tools: Mutex<Arc<[ToolInfo]>>,
+    scan: Mutex<ScanPolicy>,
 }
 
 type Failure = Box<dyn Error + Send + Sync>;
@@ -155,7 +156,13 @@ impl DirectTools {
             failures,
             connector,
             tools,
+            scan: Mutex::default(),
         }
+    }
+
+    /// Sets what is done about results that look like an attack, from the next result on.
+    pub fn set_scan(&self, scan: ScanPolicy) {
+        *self.scan.lock() = scan;
     }
 
     /// The servers that could not be connected, with the errors.
@@ -224,7 +231,8 @@ impl DirectTools {
             Start::Await(ticket) => client.task(ticket.clone()).wait().await?,
             Start::Continue { .. } => return Ok(Outcome::no_run()),
         };
-        Ok(Outcome::Result(result))
+        let scan = *self.scan.lock();
+        Ok(Outcome::Result(screen_result(result, &scan)))
     }
 }
 

@@ -201,7 +201,8 @@ pub(crate) fn info(entry: &Entry, config: Option<&ServerConfig>) -> ToolInfo {
         .with_name(entry.exposed_name().as_str())
         .with_description(entry.description_with_origin())
         .with_annotations(entry.annotations().cloned().unwrap_or_default())
-        .with_fingerprint(entry.fingerprint().to_string());
+        .with_fingerprint(entry.fingerprint().to_string())
+        .with_source(Arc::clone(entry.tool()));
     if let Some(config) = config {
         if let Some(id) = config.id() {
             id.clone_into(&mut info.server_id);

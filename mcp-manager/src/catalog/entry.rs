@@ -1,12 +1,12 @@
 //! One tool of one server.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use mcp_config::{ServerName, ToolSettings};
 use mcp_jsonrpc::RawObject;
 use mcp_jsonrpc::model::{Tool, ToolAnnotations};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
-use tool_policy::{Document, Fingerprint};
+use tool_policy::{Document, Fingerprint, ToolScan};
 
 use crate::catalog::name::ExposedName;
 
@@ -21,6 +21,8 @@ pub struct Entry {
     tokens: usize,
     enabled: bool,
     auto_approve: bool,
+    /// Made when it is first asked for, and kept as long as the definition stays.
+    scan: Arc<OnceLock<ToolScan>>,
 }
 
 impl Entry {
@@ -45,7 +47,17 @@ impl Entry {
             auto_approve: policy.is_auto_approve(&tool.name),
             exposed,
             tool: Arc::new(tool),
+            scan: Arc::default(),
         }
+    }
+
+    /// The same tool, scanned as this one was if it has the same definition.
+    #[must_use]
+    pub(super) fn scanned_as(mut self, known: &Self) -> Self {
+        if self.fingerprint == known.fingerprint {
+            self.scan = Arc::clone(&known.scan);
+        }
+        self
     }
 
     /// The same tool under other settings; `None` if that makes no difference.
@@ -138,6 +150,11 @@ impl Entry {
     /// The fingerprint of its definition.
     pub fn fingerprint(&self) -> &Fingerprint {
         &self.fingerprint
+    }
+
+    /// What its definition says, to be judged beside the tools of other servers.
+    pub fn scan(&self) -> &ToolScan {
+        self.scan.get_or_init(|| ToolScan::of(&self.tool))
     }
 
     /// The approximate number of tokens its definition costs a model.

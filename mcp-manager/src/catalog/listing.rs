@@ -48,7 +48,17 @@ impl Listing {
         tools: impl IntoIterator<Item = Tool>,
         policy: &ToolSettings,
     ) -> Self {
-        let entry = |tool| Arc::new(Entry::new(&self.server, self.title.as_ref(), tool, policy));
+        let entry = |tool| {
+            let entry = Entry::new(&self.server, self.title.as_ref(), tool, policy);
+            let known = self
+                .tools
+                .binary_search_by(|known| known.name().cmp(entry.name()));
+            let known = known.ok().and_then(|at| self.tools.get(at));
+            Arc::new(match known {
+                Some(known) => entry.scanned_as(known),
+                None => entry,
+            })
+        };
         let (tools, problems) = settle(ItemKind::Tool, tools, |tool| &tool.name, entry);
         self.tools = tools;
         self.report(ItemKind::Tool, problems)

@@ -276,3 +276,51 @@ fn a_tool_is_scanned_beside_the_tools_of_the_other_servers() {
     assert_eq!(both.findings(mail), []);
     assert_eq!(rules(&both.without(&"mail".parse().unwrap())), [""; 0]);
 }
+
+#[test]
+fn a_definition_is_scanned_once_while_it_stays_whatever_else_changes() {
+    let tool = |text: &str| {
+        let mut tool = Tool::new("add", RawObject::empty());
+        tool.description = Some(text.to_owned());
+        tool
+    };
+    let settings = ToolSettings::default();
+    let math = Listing::new("math".parse().unwrap()).with_tools([tool("Adds.")], &settings);
+    let first = Catalog::empty().with(Arc::new(math.clone()));
+    let scan = |catalog: &Catalog| {
+        let entry = catalog.find(&"math".parse().unwrap(), "add").unwrap();
+        std::ptr::from_ref(entry.scan())
+    };
+    let known = scan(&first);
+    let beside = first.with(Arc::new(Listing::new("other".parse().unwrap())));
+    assert_eq!(scan(&beside), known);
+    let listed_again = beside.with(Arc::new(
+        math.clone().with_tools([tool("Adds.")], &settings),
+    ));
+    assert_eq!(scan(&listed_again), known);
+    let changed = beside.with(Arc::new(math.with_tools([tool("Adds two.")], &settings)));
+    assert_ne!(scan(&changed), known);
+}
+
+#[test]
+fn instructions_may_command_what_is_done_with_the_servers_own_tools() {
+    let listing = |server: &str, names: &[&str]| {
+        let tools = names
+            .iter()
+            .map(|name| Tool::new(*name, RawObject::empty()));
+        let listing = Listing::new(server.parse().unwrap());
+        Arc::new(listing.with_tools(tools, &ToolSettings::default()))
+    };
+    let catalog = Catalog::empty()
+        .with(listing("files", &["read_file", "list_files"]))
+        .with(listing("more", &["read_file", "send_mail"]));
+    let rules = |text: &str| -> Vec<&str> {
+        let found = catalog.findings_in_instructions(&"files".parse().unwrap(), text);
+        found.iter().map(|it| it.rule).collect()
+    };
+    assert_eq!(rules("Always call list_files before read_file."), [""; 0]);
+    assert_eq!(
+        rules("Always call send_mail first."),
+        ["other-servers-tool"]
+    );
+}

@@ -59,6 +59,8 @@ pub(crate) struct Fake {
     /// Whether it says that it tells of changes.
     pub(crate) announces: AtomicBool,
     pub(crate) tools: Mutex<Vec<Value>>,
+    /// Its skills, and what it says that each of their files is.
+    pub(crate) skills: Mutex<Option<(Value, BTreeMap<String, String>)>>,
     /// What it is asked, by method.
     pub(crate) seen: Mutex<BTreeMap<String, usize>>,
     /// Arguments of the calls it acted on.
@@ -99,6 +101,7 @@ impl Fake {
             lists: AtomicBool::new(true),
             announces: AtomicBool::new(true),
             tools: Mutex::new(tools.iter().map(|name| tool(name)).collect()),
+            skills: Mutex::default(),
             seen: Mutex::default(),
             acted: Mutex::default(),
             connects: AtomicUsize::new(0),
@@ -198,14 +201,36 @@ impl Connection {
         };
         let fake = &self.fake;
         *fake.seen.lock().entry(method.to_owned()).or_default() += 1;
+        let skills = fake.skills.lock().clone();
+        match (method, &skills) {
+            ("skills/list", Some((skills, _))) => {
+                return self.reply(message, json!({ "skills": skills }));
+            }
+            ("skills/get", Some((skills, _))) => {
+                let is_it = |it: &&Value| it["uri"] == message["params"]["uri"];
+                let skill = skills.as_array().unwrap().iter().find(is_it);
+                return self.reply(message, json!({ "skill": skill.unwrap() }));
+            }
+            ("resources/read", Some((_, files))) => {
+                let uri = message["params"]["uri"].as_str().unwrap();
+                let contents = json!({"uri": uri, "text": files[uri]});
+                return self.reply(message, json!({"contents": [contents]}));
+            }
+            _ => {}
+        }
         match method {
             "initialize" => {
+                let extensions = match skills {
+                    Some(_) => json!({"io.modelcontextprotocol/skills": {}}),
+                    None => json!({}),
+                };
                 let reported = json!({"listChanged": fake.announces.load(Ordering::SeqCst)});
                 self.reply(
                     message,
                     json!({
                         "protocolVersion": message["params"]["protocolVersion"],
-                        "capabilities": {"tools": reported, "prompts": reported, "resources": reported},
+                        "capabilities": {"tools": reported, "prompts": reported, "resources": reported,
+                            "extensions": extensions},
                         "serverInfo": {"name": "fake", "version": "1"},
                     }),
                 );

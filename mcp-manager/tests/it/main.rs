@@ -22,4 +22,6 @@ mod process;
 mod remote;
 mod resource_cache;
 mod simulation;
+#[cfg(feature = "skills")]
+mod skills;
 mod watch;

@@ -51,7 +51,7 @@ fn answer(listener: &Listener, request: &Request, proxy: u16, denials: &Denials)
     let allowed = SocketAddrV4::new(Ipv4Addr::LOCALHOST, proxy);
     match address {
         Some(SocketAddr::V4(wanted)) if wanted == allowed => {
-            match request.connect(process, allowed) {
+            match listener.connect(request, process, allowed) {
                 Ok(()) => 0,
                 Err(error) => error.raw_os_error().unwrap_or(libc::ECONNREFUSED),
             }

@@ -54,7 +54,13 @@ pub(crate) fn judge(profile: &Profile, abi: i32, has_filters: bool, is_root: boo
         true => Holding::partly(
             "the profile allows changes to permissions and times of any file of the user",
         ),
-        false => filtered(),
+        false => match filtered() {
+            Holding::Holds => Holding::partly(
+                "not by a file's path; of a file that it may open, also only to read, it can change \
+                 them by the open file, if the file is the user's",
+            ),
+            other => other,
+        },
     };
     let files = match since(3, "stopping files from being cut") {
         Holding::Holds => since(5, "stopping control requests to devices"),

@@ -25,7 +25,8 @@ const ALWAYS: &[Call] = calls![
     SYS_userfaultfd, SYS_vhangup,
 ];
 
-/// Permissions, owners and times of files by their path, which Landlock does not restrict.
+/// Permissions, owners and times of files by their path, which Landlock does not restrict. A filter cannot
+/// see how a file was opened, so the calls that take an open one stay: programs that copy files need them.
 #[rustfmt::skip]
 const ATTRIBUTES: &[Call] = calls![
     SYS_fchmodat, SYS_fchownat, SYS_lremovexattr, SYS_lsetxattr, SYS_removexattr, SYS_setxattr,
@@ -105,10 +106,13 @@ pub(crate) fn refused(profile: &Profile) -> Vec<Refusal> {
 
 fn sockets(profile: &Profile, when: &mut impl FnMut(&[Call], &[Vec<Condition>])) {
     let unix = libc::AF_UNIX as u32;
-    // A pair of datagram sockets can still send to others.
-    let datagrams = vec![Masked(1, TYPE, libc::SOCK_DGRAM as u32)];
     if !profile.may_use_unix_sockets {
-        when(calls![SYS_socketpair], &[vec![IsNot(0, unix)], datagrams]);
+        // A pair of any other type is one of datagrams, which can still send to others.
+        let connected = [libc::SOCK_STREAM as u32, libc::SOCK_SEQPACKET as u32];
+        let others = (0..=TYPE).filter(|kind| !connected.contains(kind));
+        let mut pairs: Vec<_> = others.map(|kind| vec![Masked(1, TYPE, kind)]).collect();
+        pairs.push(vec![IsNot(0, unix)]);
+        when(calls![SYS_socketpair], &pairs);
     }
     let mut domains: Vec<u32> = match Sockets::from(&profile.network) {
         Sockets::None => Vec::new(),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use mcp_sandbox::Denial;
+use mcp_sandbox::{Denial, Wanted};
 
 #[test]
 fn what_programs_and_the_kernel_write_is_explained_with_the_rule_that_would_allow_it() {
@@ -36,4 +36,42 @@ fn a_flood_of_denials_is_bounded() {
     assert_eq!(Denial::in_text(&flood, None).len(), 100);
     let long = format!("EACCES {}", "'/é".repeat(100_000));
     assert!(Denial::in_text(&long, None).len() <= 1);
+}
+
+#[test]
+fn no_rule_is_proposed_for_keys_credentials_or_a_whole_home() {
+    let home = Some(Path::new("/home/me"));
+    for path in [
+        "/home/me",
+        "/home/me/",
+        "/home/other",
+        "/home/other/.ssh/config",
+        "/home/me/.ssh",
+        "/home/me/.gnupg/private-keys-v1.d/x",
+        "/home/me/.aws/credentials",
+        "/home/me/.config/gcloud/x.db",
+        "/home/me/.cargo/credentials.toml",
+        "/home/me/work/../.ssh/id_rsa",
+        "/srv/app/prod.env",
+        "/srv/app/server.key",
+        "/home/me/.local/share/keyrings/login.keyring",
+        "/home/me/.config",
+        "/proc/1/environ",
+        "/run/user/1000/bus",
+        "/",
+        "/etc",
+    ] {
+        for call in ["open", "scandir", "mkdir"] {
+            let text = format!("Error: EACCES: permission denied, {call} '{path}'");
+            let found = Denial::in_text(&text, home);
+            assert_eq!(found[0].wanted.rule(), None, "{call} {path}");
+            assert!(found[0].wanted.is_precious(), "{call} {path}");
+        }
+    }
+    let made = Wanted::Write("/home/other/notes".to_owned());
+    assert_eq!(made.rule(), None, "its folder is a home");
+    for path in ["/home/me/work", "/srv/data/a.txt", "/etc/shells"] {
+        let wanted = Wanted::Read(path.to_owned());
+        assert_eq!(wanted.rule(), Some(("read", path)));
+    }
 }

@@ -24,7 +24,7 @@ use mcp_transport::{
 const UNPRIVILEGED: u32 = 65534;
 
 /// What an unprivileged user may do on every machine: these attempts succeed without a sandbox.
-const SUCCEED_UNCONTAINED: [&str; 30] = [
+const SUCCEED_UNCONTAINED: [&str; 31] = [
     "read a key",
     "list the folder of keys",
     "read by a symbolic link",
@@ -47,6 +47,7 @@ const SUCCEED_UNCONTAINED: [&str; 30] = [
     "connect to a Unix socket",
     "connect to an abstract socket",
     "send by a datagram pair",
+    "send by a raw pair",
     "signal another process",
     "limit another process",
     "slow another process",

@@ -14,6 +14,12 @@ const OWN: &str = "/home/me/.local/share/switchboard/servers/x";
 fn rules(profile: &Profile, program: &[&str]) -> Vec<FileRule> {
     let mut files = ProgramFiles::default();
     files.files = program.iter().map(PathBuf::from).collect();
+    // Whatever is around them looks like an installation.
+    let prefixes = files
+        .files
+        .iter()
+        .filter_map(|file| file.ancestors().nth(2));
+    files.installations = prefixes.map(Path::to_path_buf).collect();
     file_rules(profile, &files, Some(Path::new(HOME)), Path::new(OWN))
 }
 
@@ -71,6 +77,45 @@ fn a_program_beside_much_else_opens_itself_alone() {
         );
         assert!(
             !allows(&found, "/opt/other/data", FileAccess::Read),
+            "{program}"
+        );
+    }
+}
+
+#[test]
+fn what_is_no_installation_is_not_opened_with_its_program() {
+    let mut files = ProgramFiles::default();
+    files.files = vec!["/home/me/.cargo/bin/x".into()];
+    let found = file_rules(
+        &Profile::new(),
+        &files,
+        Some(Path::new(HOME)),
+        Path::new(OWN),
+    );
+    assert!(allows(&found, "/home/me/.cargo/bin/x", FileAccess::Read));
+    assert!(!allows(
+        &found,
+        "/home/me/.cargo/credentials.toml",
+        FileAccess::Read
+    ));
+}
+
+#[test]
+fn a_home_is_not_opened_even_if_it_is_not_known_to_be_one() {
+    for program in [
+        "/home/me/bin/x",
+        "/root/bin/x",
+        "/Users/me/bin/x",
+        "/var/home/me/bin/x",
+    ] {
+        let mut files = ProgramFiles::default();
+        files.files = vec![program.into()];
+        let home = Path::new(program).ancestors().nth(2).unwrap();
+        files.installations = vec![home.to_path_buf()];
+        let found = file_rules(&Profile::new(), &files, None, Path::new("/own"));
+        let key = home.join(".ssh/id_rsa");
+        assert!(
+            !allows(&found, key.to_str().unwrap(), FileAccess::Read),
             "{program}"
         );
     }

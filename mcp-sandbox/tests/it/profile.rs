@@ -1,6 +1,6 @@
 //! Profiles and hosts as people write and programs store them.
 
-use mcp_sandbox::{HostRule, Network, Profile};
+use mcp_sandbox::{Guarantee, HostRule, Network, Profile, Sandbox};
 use mcp_transport::ServerCommand;
 
 fn host(text: &str) -> HostRule {
@@ -67,4 +67,29 @@ fn variables_that_are_configured_for_a_command_are_passed_on() {
         .with_inherited("B");
     let variables = Profile::for_command(&command).variables;
     assert_eq!(variables.into_iter().collect::<Vec<_>>(), ["A", "B"]);
+}
+
+#[test]
+fn a_profile_that_accepts_one_shortcoming_accepts_no_other() {
+    let agreed = Profile::new().without(Guarantee::Processes);
+    let text = serde_json::to_string(&agreed).unwrap();
+    assert!(text.contains(r#""mayLack":["processes"]"#), "{text}");
+    assert_eq!(serde_json::from_str::<Profile>(&text).unwrap(), agreed);
+    let missing = Sandbox::new(agreed.clone(), "/own").containment();
+    let missing: Vec<_> = missing.missing().map(|(which, _)| which).collect();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let starts = |profile: Profile| {
+        let sandbox = Sandbox::new(profile, folder.path());
+        let connect = mcp_transport::StdioConnect::new(
+            ServerCommand::new("cat"),
+            std::sync::Arc::new(sandbox),
+        );
+        runtime.block_on(connect.start()).is_ok()
+    };
+    let lacking = missing
+        .iter()
+        .fold(Profile::new(), |profile, which| profile.without(*which));
+    assert!(starts(lacking));
+    assert_eq!(starts(Profile::new()), missing.is_empty());
 }

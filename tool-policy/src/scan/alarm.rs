@@ -1,5 +1,7 @@
 //! The result of a scan for a tool as a whole.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::rules::SCAN_RULES;
@@ -9,8 +11,11 @@ use super::{Finding, Severity};
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Alarm {
-    /// The severity.
+    /// The highest severity of its findings.
     pub severity: Severity,
+    /// The severities of all findings.
+    #[serde(default)]
+    pub severities: BTreeSet<Severity>,
     /// The finding and its location, for people: safe to show.
     pub reason: String,
 }
@@ -21,6 +26,7 @@ impl Alarm {
         let gravest = findings.iter().max_by_key(|finding| finding.severity)?;
         Some(Self {
             severity: gravest.severity,
+            severities: findings.iter().map(|it| it.severity).collect(),
             reason: gravest.to_string(),
         })
     }

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::found::Found;
 use super::text::Word;
-use super::{Finding, rules, unicode};
+use super::unicode;
 
 /// Words around another server's tool that make a sentence a command about it.
 const COMMANDS: [&str; 16] = [
@@ -63,30 +64,39 @@ impl Neighbours {
         others
     }
 
-    /// A name that looks like another server's tool and is not the same.
-    pub(super) fn look_alike(&self, name: &str) -> Vec<Finding> {
-        let alike = self.looks.get(&look(name)).into_iter().flatten();
+    /// The other server's tool that a name looks like without being the same.
+    pub(super) fn look_alike(&self, name: &str) -> Option<&str> {
+        let mut alike = self.looks.get(&look(name)).into_iter().flatten();
         // The same words with other signs between them are no disguise.
-        let mut others = alike.filter(|other| written(other) != written(name));
-        let finding = |other| {
-            let evidence = format!("looks like {other}");
-            rules::finding("look-alike-name", "/name", &evidence)
-        };
-        others.next().map(finding).into_iter().collect()
+        let other = alike.find(|other| written(other) != written(name));
+        other.map(String::as_str)
     }
 
-    /// Where a text commands something about another server's tool.
-    pub(super) fn commanded(&self, words: &[Word]) -> Option<usize> {
-        if self.distinct.is_empty() {
+    /// What was found, with the commands about other servers' tools.
+    pub(super) fn commanded(&self, found: &Found) -> Found {
+        let mut all = found.clone();
+        for mention in &found.mentions {
+            if self.distinct.contains(&mention.name) {
+                all.add("other-servers-tool", &mention.place, || {
+                    mention.evidence.clone()
+                });
+            }
+        }
+        all
+    }
+}
+
+/// The names in a text that it commands something about, and where: words with a `_`, as names of tools
+/// have and other words have not.
+pub(super) fn mentions(words: &[Word]) -> impl Iterator<Item = &Word> {
+    words.iter().enumerate().filter_map(|(at, word)| {
+        if !word.text.contains('_') {
             return None;
         }
-        words.iter().enumerate().find_map(|(at, word)| {
-            let is_named = word.text.contains('_') && self.distinct.contains(&word.text);
-            let near = words.get(at.saturating_sub(NEAR)..(at + NEAR).min(words.len()))?;
-            let is_commanded = || near.iter().any(|it| COMMANDS.contains(&it.text.as_str()));
-            (is_named && is_commanded()).then_some(word.at)
-        })
-    }
+        let near = words.get(at.saturating_sub(NEAR)..(at + NEAR).min(words.len()))?;
+        let is_commanded = near.iter().any(|it| COMMANDS.contains(&it.text.as_str()));
+        is_commanded.then_some(word)
+    })
 }
 
 /// A name as it is written, whatever signs are between its words.

@@ -60,7 +60,8 @@ impl ScanPolicy {
 
     /// The response to an alarm.
     pub fn answer(&self, alarm: &Alarm) -> ScanResponse {
-        self.to(alarm.severity)
+        let others = alarm.severities.iter().map(|severity| self.to(*severity));
+        others.fold(self.to(alarm.severity), ScanResponse::max)
     }
 
     fn to(&self, severity: Severity) -> ScanResponse {

@@ -9,7 +9,6 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-use super::Finding;
 use super::phrase::Phrase;
 use super::text::Word;
 
@@ -50,18 +49,10 @@ pub(super) enum Subject {
     Result,
 }
 
-/// A finding of a rule. Only ids of rules are used, which a test ensures.
-pub(super) fn finding(rule: &'static str, place: impl Into<String>, evidence: &str) -> Finding {
-    let severity = SCAN_RULES
-        .iter()
-        .find(|it| it.id == rule)
-        .map_or(Severity::Medium, |it| it.severity);
-    Finding {
-        rule,
-        severity,
-        place: place.into(),
-        evidence: evidence.to_owned(),
-    }
+/// How much a rule matters. Only ids of rules are used, which a test ensures.
+pub(super) fn severity(rule: &str) -> Severity {
+    let rule = SCAN_RULES.iter().find(|it| it.id == rule);
+    rule.map_or(Severity::Medium, |it| it.severity)
 }
 
 /// The rules about words that a text breaks, and where.

@@ -1,9 +1,9 @@
 //! Results with signs of an attack: marked or withheld before a model reads them.
 
-use mcp_jsonrpc::model::{CallToolResult, ContentBlock};
+use mcp_jsonrpc::model::{CallToolResult, ContentBlock, flatten};
 use serde_json::{Value, json};
 
-use super::{Alarm, Neighbours, ScanPolicy, ScanResponse, scan_result};
+use super::{Alarm, ScanPolicy, ScanResponse, scan_result};
 
 /// Before a result that is marked, for the model and for people.
 const MARK: &str = "[Note of the host: the following result has signs of an attack.";
@@ -12,12 +12,7 @@ const MARK: &str = "[Note of the host: the following result has signs of an atta
 /// [`ScanResponse::Ask`] marks it as data that is not to be obeyed, [`ScanResponse::Block`] withholds it.
 #[must_use]
 pub fn screen_result(mut result: CallToolResult, policy: &ScanPolicy) -> CallToolResult {
-    let texts = result.content.iter().filter_map(ContentBlock::as_text);
-    let texts: Vec<Value> = texts.map(|text| json!({ "text": text })).collect();
-    let structured = result.structured_content.as_ref();
-    let structured = structured.and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
-    let said = json!({"content": texts, "structuredContent": structured});
-    let found = scan_result(&said, &Neighbours::default());
+    let found = scan_result(&said(&result));
     let Some(Alarm { reason, .. }) = Alarm::of(&found) else {
         return result;
     };
@@ -37,5 +32,35 @@ pub fn screen_result(mut result: CallToolResult, policy: &ScanPolicy) -> CallToo
             result
         }
         _ => result,
+    }
+}
+
+/// All that a model may read of a result: each block, what they say together, and the structured content.
+fn said(result: &CallToolResult) -> Value {
+    let blocks: Vec<Value> = result.content.iter().map(block).collect();
+    // A sentence may be divided among blocks.
+    let together = (blocks.len() > 1).then(|| flatten(&result.content));
+    let structured = result.structured_content.as_ref();
+    let structured = structured.map(|raw| {
+        let parsed = serde_json::from_str::<Value>(raw.get());
+        parsed.unwrap_or_else(|_| Value::from(raw.get()))
+    });
+    json!({"content": blocks, "structuredContent": structured, "together": together})
+}
+
+/// The texts of a block. Bytes of pictures, sounds and files are no text.
+fn block(block: &ContentBlock) -> Value {
+    match block {
+        ContentBlock::Text(it) => json!({ "text": it.text }),
+        ContentBlock::Image(it) => json!({ "mimeType": it.mime_type }),
+        ContentBlock::Audio(it) => json!({ "mimeType": it.mime_type }),
+        ContentBlock::ResourceLink(it) => json!({
+            "name": it.name, "title": it.title, "description": it.description, "uri": it.uri,
+            "mimeType": it.mime_type,
+        }),
+        ContentBlock::Resource(it) => json!({
+            "uri": it.resource.uri, "mimeType": it.resource.mime_type, "text": it.resource.text,
+        }),
+        other => serde_json::to_value(other).unwrap_or_default(),
     }
 }

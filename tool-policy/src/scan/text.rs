@@ -12,15 +12,24 @@ pub(super) struct Word {
     pub(super) at: usize,
 }
 
-/// The words of a text. Characters that are not seen do not divide a word, nor do apostrophes.
+/// The words of a text. Characters that are not seen do not divide a word, nor do apostrophes and colours
+/// of a terminal.
 pub(super) fn words(text: &str) -> Vec<Word> {
     let mut words = Vec::new();
     let mut word = Word {
         text: String::new(),
         at: 0,
     };
+    let mut before = '\0';
+    let mut is_control = false;
     for (at, c) in text.char_indices() {
-        if unicode::is_invisible(c) || matches!(c, '\'' | '’') {
+        is_control = is_control || before == '\u{1b}' && c == '[';
+        before = c;
+        if is_control {
+            is_control = !matches!(c, '@'..='Z' | '\\'..='~');
+            continue;
+        }
+        if c == '\u{1b}' || unicode::is_invisible(c) || matches!(c, '\'' | '’') {
             continue;
         }
         if c.is_alphanumeric() || c == '_' {
@@ -51,13 +60,20 @@ pub(super) fn excerpt(text: &str, at: usize) -> String {
     }
     let mut shown = String::new();
     for c in text.get(start..end).unwrap_or_default().chars() {
-        if c == '\n' {
-            shown.push(' ');
-        } else if unicode::is_invisible(c) || c.is_control() {
-            shown.extend(c.escape_unicode());
-        } else {
-            shown.push(c);
+        match c {
+            '\n' => shown.push(' '),
+            c => push_visible(&mut shown, c),
         }
     }
     shown.trim().to_owned()
+}
+
+/// Adds a character so that it is seen: escaped if it is not, and no line is broken.
+pub(crate) fn push_visible(shown: &mut String, c: char) {
+    let has_no_width = unicode::is_invisible(c) || matches!(c, '\u{fe00}'..='\u{fe0f}');
+    match c {
+        '\n' => shown.push('↵'),
+        c if has_no_width || c.is_control() => shown.extend(c.escape_unicode()),
+        c => shown.push(c),
+    }
 }

@@ -1,6 +1,11 @@
 //! Deceptive characters.
 
-use super::{Finding, rules, text};
+use super::found::Found;
+use super::rules::Subject;
+use super::text;
+
+/// The longest list of colours that is one, in bytes.
+const MAX_COLOUR: usize = 64;
 
 /// Whether a character is not seen: tags, direction marks, zero width, variation selectors of the supplement.
 pub(super) fn is_invisible(c: char) -> bool {
@@ -57,47 +62,50 @@ fn mixes_scripts(word: &str) -> bool {
 }
 
 /// A name of a tool, or of a member.
-pub(super) fn name(name: &str, place: &str, found: &mut Vec<Finding>) {
+pub(super) fn name(name: &str, place: &str, found: &mut Found) {
     if mixes_scripts(name) {
-        found.push(rules::finding(
-            "look-alike-letters",
-            place,
-            &text::excerpt(name, 0),
-        ));
+        found.add("look-alike-letters", place, || text::excerpt(name, 0));
     }
     if name.chars().any(is_invisible) {
-        found.push(rules::finding(
-            "hidden-text",
-            place,
-            &text::excerpt(name, 0),
-        ));
+        found.add("hidden-text", place, || text::excerpt(name, 0));
     }
 }
 
-/// Any text.
-pub(super) fn text(whole: &str, place: &str, found: &mut Vec<Finding>) {
-    let mut add = |rule, at| found.push(rules::finding(rule, place, &text::excerpt(whole, at)));
+/// Any text. Each rule is found once, where it is first broken.
+pub(super) fn text(whole: &str, subject: Subject, place: &str, found: &mut Found) {
+    let mut first: Vec<(&'static str, usize)> = Vec::new();
+    let mut add = |rule, at| {
+        if !first.iter().any(|(known, _)| *known == rule) {
+            first.push((rule, at));
+        }
+    };
     let mut before = None;
     let mut is_flag = false;
+    let mut run = Run::default();
     for (at, c) in whole.char_indices() {
+        if run.hides(before, c) {
+            add("hidden-text", at);
+        }
+        let after = || whole.get(at + c.len_utf8()..).unwrap_or_default();
         match c {
             // A black flag with tags is a flag of a region.
             '\u{e0000}'..='\u{e007f}' if is_flag => {}
             '\u{e0000}'..='\u{e007f}' | '\u{e0100}'..='\u{e01ef}' => add("hidden-text", at),
             '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => add("reversed-text", at),
-            '\u{200b}'
-            | '\u{200c}'
-            | '\u{200d}'
+            '\u{200b}'..='\u{200d}'
             | '\u{2060}'..='\u{2064}'
+            | '\u{fe00}'..='\u{fe0f}'
             | '\u{feff}'
             | '\u{00ad}'
             | '\u{180e}'
                 if before.is_some_and(|it: char| it.is_ascii_alphabetic())
-                    && whole
-                        .get(at + c.len_utf8()..)
-                        .is_some_and(starts_with_letter) =>
+                    && after().starts_with(|c: char| c.is_ascii_alphabetic()) =>
             {
                 add("divided-words", at);
+            }
+            // Results are what programs print, and many print in colours.
+            '\u{1b}' if subject == Subject::Result && is_colour(after()) => {
+                add("terminal-colour", at);
             }
             '\u{1b}' | '\u{9b}' => add("terminal-control", at),
             '\u{0}'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}' => {
@@ -114,14 +122,78 @@ pub(super) fn text(whole: &str, place: &str, found: &mut Vec<Finding>) {
             add("look-alike-letters", at);
             break;
         }
-        at += word.len()
-            + whole
-                .get(at + word.len()..)
-                .and_then(|it| it.chars().next())
-                .map_or(0, char::len_utf8);
+        at += word.len();
+        let sign = whole.get(at..).and_then(|rest| rest.chars().next());
+        at += sign.map_or(0, char::len_utf8);
+    }
+    for (rule, at) in first {
+        found.add(rule, place, || text::excerpt(whole, at));
     }
 }
 
-fn starts_with_letter(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_ascii_alphabetic())
+/// Characters without width that follow each other, by which data is hidden: two of them, where no emoji
+/// is made of them, have no other use.
+#[derive(Debug, Default)]
+struct Run {
+    length: usize,
+    /// Whether the characters so far may be part of an emoji.
+    is_emoji: bool,
+}
+
+impl Run {
+    /// Whether this character makes a run of two or more.
+    fn hides(&mut self, before: Option<char>, c: char) -> bool {
+        let is_selector = matches!(c, '\u{fe00}'..='\u{fe0f}');
+        let has_no_width = is_selector
+            || matches!(c, '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2064}' | '\u{feff}');
+        if !has_no_width {
+            *self = Self::default();
+            return false;
+        }
+        if self.length == 0 {
+            self.is_emoji = before.is_some_and(is_symbol);
+        }
+        // A symbol, its form, and a joiner to the next one.
+        self.is_emoji &= match before {
+            Some('\u{fe0e}' | '\u{fe0f}') => c == '\u{200d}' && self.length == 1,
+            _ => self.length == 0 && (is_selector || c == '\u{200d}'),
+        };
+        self.length += 1;
+        self.length >= 2 && !self.is_emoji
+    }
+}
+
+/// Whether a character can begin an emoji: neither a letter nor a sign of ASCII.
+fn is_symbol(c: char) -> bool {
+    c > '\u{a8}' && !c.is_alphanumeric() && !is_invisible(c)
+}
+
+/// Whether what follows an escape character only sets colours and weights, and hides nothing.
+fn is_colour(after: &str) -> bool {
+    let Some(rest) = after.strip_prefix('[') else {
+        return false;
+    };
+    let is_part = |b: &u8| b.is_ascii_digit() || matches!(b, b';' | b':');
+    let length = rest.bytes().take_while(is_part).count();
+    let Some((numbers, end)) = rest.split_at_checked(length.min(MAX_COLOUR)) else {
+        return false;
+    };
+    let mut numbers = numbers.split([';', ':']);
+    while let Some(number) = numbers.next() {
+        let skipped = match (number, number == "38" || number == "48") {
+            // Concealed.
+            ("8" | "08", _) => return false,
+            // A colour: one number by its kind, or three.
+            (_, true) => match numbers.next() {
+                Some("5") => 1,
+                Some("2") => 3,
+                _ => 0,
+            },
+            _ => 0,
+        };
+        for _ in 0..skipped {
+            numbers.next();
+        }
+    }
+    end.starts_with('m')
 }

@@ -2,88 +2,118 @@
 
 use serde_json::Value;
 
-use super::neighbours::Neighbours;
+use super::found::Found;
 use super::rules::{self, Subject};
-use super::{Finding, text, unicode};
+use super::{neighbours, text, unicode};
+use crate::pointer;
 
 /// Strings of one value that are scanned.
 const MAX_STRINGS: usize = 20_000;
 /// Bytes of one string that are scanned for words; characters are looked at to the end.
 const MAX_TEXT: usize = 256 * 1024;
 
-pub(super) fn scan(value: &Value, subject: Subject, neighbours: &Neighbours) -> Vec<Finding> {
-    let mut found = Vec::new();
-    let mut left = MAX_STRINGS;
-    let mut next = vec![(String::new(), value)];
-    while let Some((place, value)) = next.pop() {
-        if left == 0 {
-            found.push(rules::finding(
-                "too-much-text",
-                place,
-                "more strings than are scanned",
-            ));
-            break;
-        }
-        match value {
-            Value::String(text) => {
-                left -= 1;
-                string(text, &place, subject, neighbours, &mut found);
-            }
-            Value::Array(items) => next.extend(
-                items
-                    .iter()
-                    .enumerate()
-                    .map(|(at, item)| (format!("{place}/{at}"), item)),
-            ),
-            Value::Object(members) => {
-                for (name, member) in members {
-                    let place = format!("{place}/{}", name.replace('~', "~0").replace('/', "~1"));
-                    left = left.saturating_sub(1);
-                    unicode::name(name, &place, &mut found);
-                    next.push((place, member));
-                }
-            }
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
-        }
-    }
-    found
+/// What is found in a value, which is nested no deeper than JSON is parsed.
+pub(super) fn scan(value: &Value, subject: Subject) -> Found {
+    let mut walk = Walk {
+        found: Found::default(),
+        subject,
+        left: MAX_STRINGS,
+        place: String::new(),
+    };
+    walk.value(value);
+    walk.found
 }
 
-fn string(
-    whole: &str,
-    place: &str,
+struct Walk {
+    found: Found,
     subject: Subject,
-    neighbours: &Neighbours,
-    found: &mut Vec<Finding>,
-) {
-    if place == "/name" {
-        unicode::name(whole, place, found);
+    /// Strings and names that may still be scanned.
+    left: usize,
+    /// Where the walk is: a JSON pointer.
+    place: String,
+}
+
+impl Walk {
+    fn value(&mut self, value: &Value) {
+        match value {
+            Value::String(text) if self.has_room() => self.string(text),
+            Value::Array(items) => {
+                for (at, item) in items.iter().enumerate() {
+                    self.below(
+                        |place| pointer::push_item(place, at),
+                        |walk| walk.value(item),
+                    );
+                }
+            }
+            Value::Object(members) => {
+                for (name, member) in members {
+                    self.below(
+                        |place| pointer::push_member(place, name),
+                        |walk| walk.member(name, member),
+                    );
+                }
+            }
+            _ => {}
+        }
     }
-    unicode::text(whole, place, found);
-    let mut end = whole.len().min(MAX_TEXT);
-    while !whole.is_char_boundary(end) {
-        end -= 1;
+
+    fn member(&mut self, name: &str, value: &Value) {
+        if self.has_room() {
+            unicode::name(name, &self.place, &mut self.found);
+            self.value(value);
+        }
     }
-    let read = whole.get(..end).unwrap_or_default();
-    if end < whole.len() {
-        found.push(rules::finding(
-            "too-much-text",
-            place,
-            "a text longer than is scanned",
-        ));
+
+    /// Goes on at a place below this one.
+    fn below(&mut self, step: impl FnOnce(&mut String), go_on: impl FnOnce(&mut Self)) {
+        if self.left > 0 {
+            let here = self.place.len();
+            step(&mut self.place);
+            go_on(self);
+            self.place.truncate(here);
+        }
     }
-    let words = text::words(read);
-    for (rule, at) in rules::matches(read, &words, subject, place) {
-        found.push(rules::finding(rule, place, &text::excerpt(read, at)));
+
+    /// Whether one more string may be scanned.
+    fn has_room(&mut self) -> bool {
+        self.left = self.left.saturating_sub(1);
+        if self.left == 0 {
+            self.unread("more strings than are scanned");
+        }
+        self.left > 0
     }
-    if let Some(at) = neighbours
-        .commanded(&words)
-        .filter(|_| subject != Subject::Result)
-    {
-        found.push(rules::finding(
-            "other-servers-tool",
-            place,
-            &text::excerpt(read, at),
-        ));
+
+    fn unread(&mut self, what: &str) {
+        let rule = match self.subject {
+            Subject::Result => "long-result",
+            Subject::Tool | Subject::Instructions => "too-much-text",
+        };
+        self.found.add(rule, &self.place, || what.to_owned());
+    }
+
+    fn string(&mut self, whole: &str) {
+        if self.place == "/name" {
+            unicode::name(whole, &self.place, &mut self.found);
+        }
+        unicode::text(whole, self.subject, &self.place, &mut self.found);
+        let mut end = whole.len().min(MAX_TEXT);
+        while !whole.is_char_boundary(end) {
+            end -= 1;
+        }
+        let read = whole.get(..end).unwrap_or_default();
+        if end < whole.len() {
+            self.unread("a text longer than is scanned");
+        }
+        let words = text::words(read);
+        for (rule, at) in rules::matches(read, &words, self.subject, &self.place) {
+            self.found
+                .add(rule, &self.place, || text::excerpt(read, at));
+        }
+        if self.subject != Subject::Result {
+            for word in neighbours::mentions(&words) {
+                let evidence = || text::excerpt(read, word.at);
+                self.found.mention(&word.text, &self.place, evidence);
+            }
+        }
     }
 }

@@ -7,9 +7,13 @@
     reason = "tests"
 )]
 
+mod definition_diff;
 mod fingerprint;
 mod law;
 mod meta_tools;
 mod policy;
 mod scan;
+mod scan_evasion;
+mod scan_measured;
 mod search;
+mod secrets;

@@ -13,7 +13,7 @@ use tool_policy::{
     scan_result, scan_tool, screen_result,
 };
 
-fn tool(value: &Value) -> Tool {
+pub(crate) fn tool(value: &Value) -> Tool {
     serde_json::from_value(value.clone()).unwrap()
 }
 
@@ -23,17 +23,14 @@ fn scan(case: &Value) -> Vec<Finding> {
     if let Some(text) = case["instructions"].as_str() {
         scan_instructions(text, &neighbours)
     } else if case["result"].is_string() {
-        scan_result(
-            &json!({"content": [{"type": "text", "text": case["result"]}]}),
-            &neighbours,
-        )
+        scan_result(&json!({"content": [{"type": "text", "text": case["result"]}]}))
     } else {
         scan_tool(&tool(&case["tool"]), &neighbours)
     }
 }
 
 /// The cases in which nothing is found that a person would be asked about.
-fn missed(cases: &str) -> (usize, Vec<String>) {
+pub(crate) fn missed(cases: &str) -> (usize, Vec<String>) {
     let cases: Vec<Value> = serde_json::from_str(cases).unwrap();
     let is_missed = |case: &&Value| scan(case).iter().all(|it| it.severity < Severity::Medium);
     let missed = cases
@@ -55,57 +52,6 @@ fn most_of_the_poisoned_definitions_that_were_held_out_are_found() {
     let (count, missed) = missed(include_str!("scan/held_out.json"));
     println!("held out: {} of {count} found", count - missed.len());
     assert!(count >= 30 && missed.len() * 20 <= count, "{missed:?}");
-}
-
-/// A measurement on definitions of real servers: set `SCAN_TOOLS` to a file of JSON lines, each with a
-/// `package`, its `tools` and perhaps its `instructions`.
-#[test]
-#[ignore = "needs the definitions of installed servers"]
-fn false_alarms_on_real_servers_are_printed() {
-    let text = std::fs::read_to_string(std::env::var("SCAN_TOOLS").unwrap()).unwrap();
-    let servers = text
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let servers: Vec<Value> = servers.collect();
-    let (mut tools, mut alarms) = (0, 0);
-    let mut time = std::time::Duration::ZERO;
-    for server in &servers {
-        let others = servers
-            .iter()
-            .filter(|other| other["package"] != server["package"]);
-        let names = others.flat_map(|it| it["tools"].as_array().unwrap());
-        let name = |it: &Value| it["name"].as_str().unwrap().to_owned();
-        let own = server["tools"].as_array().unwrap().iter().map(name);
-        let neighbours = Neighbours::new(names.map(name)).without(own);
-        let mut shown = BTreeSet::new();
-        let mut show = |what: &Value, findings: &[Finding]| {
-            let alarm = findings.iter().find(|it| it.severity >= Severity::Medium);
-            if let Some(alarm) = alarm.filter(|it| shown.insert(it.rule)) {
-                println!(
-                    "{} {what}: {} at {}: {}",
-                    server["package"], alarm.rule, alarm.place, alarm.evidence
-                );
-            }
-            usize::from(alarm.is_some())
-        };
-        for value in server["tools"].as_array().unwrap() {
-            let tool = tool(value);
-            let start = std::time::Instant::now();
-            let findings = scan_tool(&tool, &neighbours);
-            time += start.elapsed();
-            tools += 1;
-            alarms += show(&value["name"], &findings);
-        }
-        let instructions = server["instructions"].as_str().unwrap_or_default();
-        show(
-            &json!("instructions"),
-            &scan_instructions(instructions, &neighbours),
-        );
-    }
-    println!(
-        "{} servers, {tools} tools: {alarms} false alarms; {time:?}",
-        servers.len()
-    );
 }
 
 /// Sentences of the kind that honest servers write, in our words.

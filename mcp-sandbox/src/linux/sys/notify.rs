@@ -100,15 +100,24 @@ impl Listener {
     }
 }
 
-impl Request {
-    /// Connects the child's socket to an address of this machine. `process` is its process.
-    pub(in crate::linux) fn connect(&self, process: u32, to: SocketAddrV4) -> io::Result<()> {
+impl Listener {
+    /// Connects the socket of a child that asks to an address of this machine. `process` is its process.
+    pub(in crate::linux) fn connect(
+        &self,
+        request: &Request,
+        process: u32,
+        to: SocketAddrV4,
+    ) -> io::Result<()> {
         // SAFETY: both take numbers only and return new descriptors.
         let socket = unsafe {
             let process = descriptor(libc::syscall(libc::SYS_pidfd_open, process, 0_u32))?;
-            let (process, number) = (process.as_raw_fd(), self.socket);
+            let (process, number) = (process.as_raw_fd(), request.socket);
             descriptor(libc::syscall(libc::SYS_pidfd_getfd, process, number, 0_u32))?
         };
+        // Only now is it certain that the process was the one that asked, and not another by its number.
+        if !self.is_waiting(request) {
+            return Err(io::Error::from_raw_os_error(libc::ESRCH));
+        }
         let mut domain: libc::c_int = 0;
         let mut length = size_of_val(&domain) as libc::socklen_t;
         // SAFETY: writes one `int` to where it points; the length is its size.

@@ -52,6 +52,7 @@ pub(super) const ALL: &[(&str, Attempt)] = &[
     ("connect to a Unix socket", network::unix),
     ("connect to an abstract socket", network::abstract_unix),
     ("send by a datagram pair", network::datagram_pair),
+    ("send by a raw pair", network::raw_pair),
     ("work by io_uring", kernel::io_uring),
     ("make a user namespace", kernel::unshare),
     ("clone into a namespace", kernel::clone),

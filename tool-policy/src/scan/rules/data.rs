@@ -15,6 +15,7 @@ pub const SCAN_RULES: &[ScanRule] = &[
     rule("reversed-text", High, POISONING, "Characters that turn the direction of text, so that people read another text than the model."),
     rule("divided-words", High, POISONING, "Invisible characters inside words, which hide them from filters."),
     rule("terminal-control", High, POISONING, "Control sequences that hide or rewrite text in a terminal."),
+    rule("terminal-colour", Low, POISONING, "Colours for a terminal in a result, as many programs print them."),
     rule("control-characters", Medium, POISONING, "Control characters that have no place in a description."),
     rule("look-alike-letters", High, POISONING, "Letters of several scripts in one word, so that it looks like another."),
     rule("look-alike-name", High, SHADOWING, "The name looks like that of another server's tool, and is not the same."),
@@ -33,7 +34,8 @@ pub const SCAN_RULES: &[ScanRule] = &[
     rule("displaces-others", Medium, SHADOWING, "Text that wants this tool in place of all others, or before them."),
     rule("claims-consent", Medium, INJECTION, "Text that says the user has agreed, or that no one need be asked."),
     rule("encoded-instructions", Medium, INJECTION, "Text that wants the model to decode something and to act on it."),
-    rule("too-much-text", Low, POISONING, "More text than is scanned."),
+    rule("too-much-text", Medium, POISONING, "A definition or instructions with more text than is scanned: the rest was not looked at."),
+    rule("long-result", Low, INJECTION, "A result with more text than is scanned: the rest was not looked at."),
 ];
 
 const fn rule(

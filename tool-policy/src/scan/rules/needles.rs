@@ -62,6 +62,9 @@ const COMMANDS: &[&str] = &[
 /// How far a wish may be from the file, in words.
 const NEAR: usize = 14;
 
+/// How long the address of an image and what is said of it may be, in bytes.
+const MAX_ADDRESS: usize = 2048;
+
 const ROLES: &[&str] = &[
     "<|im_start|>",
     "<|im_end|>",
@@ -144,25 +147,44 @@ pub(super) fn matches(text: &str, words: &[Word], subject: Subject) -> Vec<(&'st
 
 /// A file with secrets, with a wish to have it and a command beside it.
 fn sensitive(lower: &str, words: &[Word]) -> Option<usize> {
-    SENSITIVE.iter().find_map(|needle| {
-        let at = lower.find(needle)?;
-        let here = words.partition_point(|word| word.at < at);
-        let near = words.get(here.saturating_sub(NEAR)..(here + NEAR).min(words.len()))?;
-        let has = |list: &[&str]| near.iter().any(|word| list.contains(&word.text.as_str()));
-        (has(WISHES) && has(COMMANDS)).then_some(at)
+    let mut named = SENSITIVE
+        .iter()
+        .flat_map(|needle| lower.match_indices(needle))
+        .peekable();
+    named.peek()?;
+    let places = |list: &[&str]| -> Vec<usize> {
+        let found = words.iter().enumerate();
+        let found = found.filter(|(_, word)| list.contains(&word.text.as_str()));
+        found.map(|(at, _)| at).collect()
+    };
+    let (wishes, commands) = (places(WISHES), places(COMMANDS));
+    let is_near = |places: &[usize], here: usize| {
+        let next = places.partition_point(|at| *at < here.saturating_sub(NEAR));
+        places.get(next).is_some_and(|at| *at < here + NEAR)
+    };
+    named.map(|(at, _)| at).find(|at| {
+        let here = words.partition_point(|word| word.at < *at);
+        is_near(&wishes, here) && is_near(&commands, here)
     })
 }
 
 /// An image whose address is to be filled with data: `![x](https://h/?d={…})`.
 fn image(lower: &str) -> Option<usize> {
-    let at = lower.find("![")?;
-    let rest = lower.get(at..)?;
-    let address = rest.split_once("](")?.1;
-    let address = address
-        .split_once(')')
-        .map_or(address, |(address, _)| address);
-    let query = address.strip_prefix("http")?.split_once('?')?.1;
-    let is_open =
-        query.contains(['{', '<', '$']) || query.contains("%7b") || query.contains("base64");
-    is_open.then_some(at)
+    let mut addresses = lower.match_indices("](http").map(|(at, _)| at);
+    addresses.find(|at| {
+        let before = lower.get(..*at).unwrap_or_default();
+        let alternative = before.bytes().rev().take(MAX_ADDRESS);
+        // From the end: the bracket, and what is before it.
+        let mut alternative = alternative.skip_while(|b| *b != b'[').skip(1);
+        let address = lower.get(*at..).unwrap_or_default().bytes();
+        let address: Vec<u8> = address
+            .take(MAX_ADDRESS)
+            .take_while(|b| *b != b')')
+            .collect();
+        let address = String::from_utf8_lossy(&address);
+        let query = address.split_once('?').map_or("", |(_, query)| query);
+        let is_open =
+            query.contains(['{', '<', '$']) || query.contains("%7b") || query.contains("base64");
+        is_open && alternative.next() == Some(b'!')
+    })
 }

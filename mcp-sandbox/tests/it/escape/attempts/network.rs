@@ -47,13 +47,22 @@ pub(super) fn abstract_unix() -> io::Result<String> {
     UnixStream::connect_addr(&address).map(|_| "connected".to_owned())
 }
 
-/// A connected pair of datagram sockets still sends to any address.
 pub(super) fn datagram_pair() -> io::Result<String> {
+    send_by_pair(libc::SOCK_DGRAM)
+}
+
+/// The kernel makes a pair of datagram sockets of this.
+pub(super) fn raw_pair() -> io::Result<String> {
+    send_by_pair(libc::SOCK_RAW)
+}
+
+/// A connected pair of datagram sockets still sends to any address.
+fn send_by_pair(kind: i32) -> io::Result<String> {
     let path = c(&world().join("world/datagrams"));
     let mut pair = [0; 2];
     // SAFETY: all zeroes is a valid address; the path fits; lengths are those of what they are for.
     unsafe {
-        let made = libc::socketpair(libc::AF_UNIX, libc::SOCK_DGRAM, 0, pair.as_mut_ptr());
+        let made = libc::socketpair(libc::AF_UNIX, kind, 0, pair.as_mut_ptr());
         got(made, "a pair")?;
         let mut address: libc::sockaddr_un = std::mem::zeroed();
         address.sun_family = libc::AF_UNIX as libc::sa_family_t;
