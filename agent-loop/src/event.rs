@@ -16,8 +16,8 @@ use crate::toolbox::context::CallProgress;
 
 /// An event of a run.
 ///
-/// Events come before what they announce: when a call is reported as
-/// [`Invoking`](Status::Invoking), it has not started yet, so that the run can be stored first.
+/// An event is emitted before what it announces takes place: when a call is reported as [`Invoking`](Status::Invoking),
+/// it has not started yet, so that the run can be stored first.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "type")]
 #[non_exhaustive]
@@ -58,8 +58,7 @@ pub enum RunEvent {
         /// How far.
         progress: CallProgress,
     },
-    /// A call waits for its turn at its server, for this reason, or does not any more. Until then
-    /// it was not sent.
+    /// A call waits in its server's queue, for this reason, or no longer waits. Until then it was not sent.
     Queued {
         /// Which call.
         number: CallNumber,
@@ -89,8 +88,8 @@ pub enum RunEvent {
         /// What the server asks.
         parked: Box<Parked>,
     },
-    /// A person approved a call of a tool as it is defined now: store it if a later change of the
-    /// definition is to be noticed.
+    /// A person approved a call of a tool with its current definition: store it to detect later changes of the
+    /// definition.
     Pinned(Definition),
     /// A lasting approval was given: store it if it must outlive the run.
     Granted(Grant),
@@ -144,8 +143,8 @@ pub enum RunEvent {
 }
 
 impl RunEvent {
-    /// Whether the run should be stored before the next event is asked for, if it is to survive
-    /// this process: what comes next cannot be undone, or could not be asked again.
+    /// Whether the run must be stored before the next event is taken, to survive this process: the next step cannot be
+    /// undone, or the question could not be asked again.
     pub fn is_milestone(&self) -> bool {
         if let Self::Delegated { event, .. } = self {
             return event.is_milestone();

@@ -18,8 +18,8 @@ use crate::offer::deferral::Deferral;
 use crate::offer::selection::spec;
 use crate::run::messages;
 
-/// The tools of one turn: their definitions for the model, and the meaning of its calls. A turn keeps
-/// its offer, so a list that changes in the middle of it cannot redirect a call.
+/// The tools of one turn: their definitions for the model, and the mapping of its calls. A turn keeps its offer, so a
+/// list that changes in the middle of it cannot redirect a call.
 #[derive(Debug)]
 pub struct Offer {
     wire: Wire,
@@ -47,9 +47,8 @@ pub(crate) struct Resolved<'a> {
 }
 
 impl Offer {
-    /// Compiles `tools` for the adapter's provider. Where there are too many, by `deferral`, two
-    /// built-in tools stand in for those that are not always listed. `stored`: whether there are
-    /// stored results that the model may read.
+    /// Compiles `tools` for the adapter's provider. If there are too many, by `deferral`, two built-in tools replace
+    /// those that are not always listed. `stored` is whether there are stored results that the model may read.
     pub fn new(
         tools: &[ToolInfo],
         adapter: &dyn Adapter,
