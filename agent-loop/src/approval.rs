@@ -28,8 +28,8 @@ pub struct Approval {
     pub alarm: Option<Alarm>,
     /// The tool's definition, to which the approval is bound.
     pub definition: Definition,
-    /// The server's tools that [`Answer::AlwaysServerReadOnly`] covers: their fingerprints by name, at the time of the
-    /// question. Show them.
+    /// The server's tools that [`Answer::AlwaysServerReadOnly`] covers: their fingerprints by name,
+    /// as they were when the question was asked. Show them.
     pub read_only_tools: BTreeMap<String, String>,
     /// The sub-agents' tools on the path to the call, outermost first; empty for a call of the run itself.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -88,8 +88,8 @@ pub enum RunEvent {
         /// What the server asks.
         parked: Box<Parked>,
     },
-    /// A person approved a call of a tool with its current definition: store it to detect later changes of the
-    /// definition.
+    /// A person approved a call of a tool as it is defined now: store it if a later change of the
+    /// definition is to be noticed.
     Pinned(Definition),
     /// A lasting approval was given: store it if it must outlive the run.
     Granted(Grant),

@@ -47,8 +47,9 @@ pub(crate) struct Resolved<'a> {
 }
 
 impl Offer {
-    /// Compiles `tools` for the adapter's provider. If there are too many, by `deferral`, two built-in tools replace
-    /// those that are not always listed. `stored` is whether there are stored results that the model may read.
+    /// Compiles `tools` for the adapter's provider. Where there are too many, by `deferral`, two
+    /// built-in tools stand in for those that are not always listed. `stored`: whether there are
+    /// stored results that the model may read.
     pub fn new(
         tools: &[ToolInfo],
         adapter: &dyn Adapter,

@@ -368,9 +368,10 @@ impl Gateway {
         self.service.notifier().tools_changed();
     }
 
-    /// Replaces the servers behind the gateway, in this order, and has clients list everything again: new ones are
-    /// started, missing ones are ended, those with another endpoint are reconnected. The others, their calls and all
-    /// sessions continue; a server is ended or reconnected once its running calls have ended, or after a minute.
+    /// Makes these the servers behind the gateway, in this order, and has clients list everything
+    /// again: new ones are started, those that are gone are ended, those that are reached in another
+    /// way are connected again. The others, their calls and all sessions go on; a server is ended or
+    /// connected again once the calls that run there are done, or after a minute.
     ///
     /// # Errors
     /// [`ManagerError::ShutDown`] if the gateway was shut down.

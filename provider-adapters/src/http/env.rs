@@ -5,7 +5,8 @@ use crate::adapter::{Adapter, Environment};
 use crate::model::ModelError;
 
 impl<A: Adapter> HttpModel<A> {
-    /// Creates a model with the key, and the base URL, from the environment: see [`Adapter::environment`].
+    /// Asks the adapter's provider with the key, and the base URL, that the environment has for it:
+    /// see [`Adapter::environment`].
     ///
     /// # Errors
     /// [`ModelError::Setup`] if the provider needs a key and no variable holds one.
