@@ -46,8 +46,8 @@ pub enum Wanted {
 }
 
 impl Wanted {
-    /// What to add to the profile to allow it: a member's name and value. `None` if no rule would,
-    /// or if it would undo the sandbox.
+    /// The addition to the profile that would allow it: a member's name and value. `None` if no rule would, or if it
+    /// would defeat the sandbox.
     pub fn rule(&self) -> Option<(&'static str, &str)> {
         match self {
             Self::Read(path) | Self::Use(path) => Some(("read", path)),
@@ -68,11 +68,11 @@ fn parent(path: &str) -> &str {
 }
 
 impl Denial {
-    /// What the text that a program wrote, to standard error or into a result, says about denials: as
-    /// Node, Python, Rust, Go, Git and the C library write them, and the kernel's audit log.
+    /// Extracts denials from the text a program wrote, to standard error or into a result, in the formats of Node,
+    /// Python, Rust, Go, Git, the C library, and the kernel's audit log.
     ///
-    /// A program may write anything there, so this explains and proves nothing. Paths under `home` are
-    /// shown with `~`.
+    /// A program may write anything there, so denials are hints and prove nothing. Paths under `home` are shown with
+    /// `~`.
     pub fn in_text(text: &str, home: Option<&Path>) -> Vec<Self> {
         let mut found: Vec<Self> = Vec::new();
         for mut wanted in text.lines().filter_map(text::read) {

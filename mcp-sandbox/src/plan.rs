@@ -115,7 +115,7 @@ const TOO_WIDE: &[&str] = &["", ".local", ".config", ".cache", "bin", "Library"]
 
 /// The file rules of a profile. `home` is the user's home folder, `own` the server's.
 ///
-/// Later rules never take away what earlier ones allow: Landlock adds them up.
+/// Later rules never revoke earlier ones: Landlock adds them up.
 pub fn file_rules(
     profile: &Profile,
     program: &ProgramFiles,

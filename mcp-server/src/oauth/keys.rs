@@ -28,7 +28,7 @@ pub trait KeySource: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// It cannot be had.
+    /// If it cannot be fetched.
     async fn fetch(&self) -> Result<String, BoxError>;
 }
 
@@ -52,7 +52,7 @@ impl JwksUrl {
     ///
     /// # Errors
     ///
-    /// The URL is another one, or the system's certificates cannot be read.
+    /// If the URL is another one, or the system's certificates cannot be read.
     pub fn new(url: impl Into<String>) -> Result<Self, BoxError> {
         let url = url.into();
         let local = ["http://127.0.0.1:", "http://localhost:", "http://[::1]:"];
