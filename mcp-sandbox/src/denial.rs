@@ -46,8 +46,8 @@ pub enum Wanted {
 }
 
 impl Wanted {
-    /// The addition to the profile that would allow it: a member's name and value. `None` if no rule would, or if it
-    /// would defeat the sandbox.
+    /// What to add to the profile to allow it: a member's name and value. `None` if no rule would,
+    /// or if it would undo the sandbox.
     pub fn rule(&self) -> Option<(&'static str, &str)> {
         match self {
             Self::Read(path) | Self::Use(path) => Some(("read", path)),

@@ -64,8 +64,8 @@ pub trait Handler: Send + Sync + 'static {
         Err(Error::method_not_found("tools/list"))
     }
 
-    /// One tool by its name: its schema defines the arguments sent as headers, its `execution` whether calls may become
-    /// tasks.
+    /// One tool by its name: its schema tells which arguments come as headers, its `execution`
+    /// whether calls may become tasks.
     async fn find_tool(&self, name: &str, cx: &Context) -> Option<Tool> {
         let _ = (name, cx);
         None
