@@ -40,8 +40,8 @@ const LAUNCHERS: [&str; 5] = ["npx", "bunx", "pnpm", "uvx", "pipx"];
 /// Suggests a profile under which a command probably works, with the reasons why it allows more than
 /// [`Profile::for_command`]. `kind` returns the kind of a path.
 ///
-/// A folder among the arguments becomes accessible; a file that other files may be written beside (a database) makes
-/// its folder accessible; a script becomes readable with everything installed around it.
+/// A folder among the arguments becomes writable; a file beside which others may be written (a database) makes its
+/// folder writable; a script becomes readable with everything installed around it.
 pub fn suggest(
     command: &ServerCommand,
     kind: impl Fn(&Path) -> PathKind,
