@@ -43,8 +43,8 @@ type Summariser = Arc<
 pub(crate) type TraceContext = fn() -> Option<String>;
 type StepHook = Arc<dyn Fn(&mut NextRequest<'_>) + Send + Sync>;
 
-/// A model, tools, and how runs are driven with them. Drives any number of runs, in sequence or
-/// concurrently. Cheap to clone.
+/// A model, tools, and settings for runs. An agent drives any number of runs, in sequence or concurrently. Cheap to
+/// clone.
 ///
 /// ```
 /// use agent_loop::Agent;
@@ -136,8 +136,8 @@ impl Agent {
         self
     }
 
-    /// Adds the tools of servers, which are connected when they are first needed, supervised, and
-    /// closed with the last clone of the agent. Replaces what was passed before.
+    /// Adds the tools of servers, which are connected on first use, supervised, and closed with the last clone of the
+    /// agent. Replaces the servers of earlier calls.
     ///
     /// For other connectors, elicitation or a shared manager, pass
     /// [`ManagedTools`](crate::ManagedTools) to [`tools`](Self::tools).
@@ -166,8 +166,8 @@ impl Agent {
         self.tools(servers)
     }
 
-    /// Asks `ask` about every call that needs approval, one at a time, in
-    /// [`ask`](Self::ask), [`finish`](Self::finish) and [`spawn`](Self::spawn).
+    /// Sets the function that decides about every call that needs approval, one at a time, in [`ask`](Self::ask),
+    /// [`finish`](Self::finish) and [`spawn`](Self::spawn).
     #[must_use]
     pub fn on_approval<F, D>(mut self, ask: impl Fn(Approval) -> F + Send + Sync + 'static) -> Self
     where
@@ -276,8 +276,8 @@ impl Agent {
         self
     }
 
-    /// Sets which tools the model may or must call in its first reply to a user turn. In later replies
-    /// it decides, so that the run can end.
+    /// Sets which tools the model may or must call in its first reply to a user turn. In later replies the model
+    /// decides, so that the run can end.
     #[must_use]
     pub fn with_tool_choice(mut self, choice: ToolChoice) -> Self {
         self.choice = choice;
@@ -291,8 +291,8 @@ impl Agent {
         self
     }
 
-    /// Asks for a last reply that matches a JSON schema: [`Run::output`](crate::Run::output) has it. A
-    /// model whose reply does not match reads what is wrong, and gets one more chance.
+    /// Requests a last reply that matches a JSON schema: [`Run::output`](crate::Run::output) has it. A model whose
+    /// reply does not match gets the violations and one more chance.
     #[cfg(feature = "validate")]
     #[must_use]
     pub fn with_output_schema(mut self, schema: impl Into<OutputSchema>) -> Self {
@@ -343,15 +343,15 @@ impl Agent {
         self
     }
 
-    /// Sets the conversation, by a name of the program's own: what servers ask because of its calls is
-    /// asked in it alone. At most one run of a conversation is driven at a time.
+    /// Sets the conversation, by a name chosen by the program: servers' questions about its calls are asked only in it.
+    /// At most one run of a conversation may be driven at a time.
     #[must_use]
     pub fn with_conversation(mut self, conversation: impl Into<String>) -> Self {
         self.conversation = Some(conversation.into());
         self
     }
 
-    /// Allows calls to be parked: a server's question is then kept with the run
+    /// Allows calls to be parked: a server's question is kept with the run
     /// ([`RunEvent::Elicitation`](crate::RunEvent::Elicitation)) if the host answers it later.
     #[must_use]
     pub fn with_parking(mut self) -> Self {
@@ -366,9 +366,8 @@ impl Agent {
         self
     }
 
-    /// Takes the W3C `traceparent` that servers get with a call from whatever exports spans: the
-    /// function is called inside the call's span. Without it, or where it returns `None`, each
-    /// session has a trace id of its own.
+    /// Sets the source of the W3C `traceparent` that servers get with a call, such as the span exporter: the function
+    /// is called inside the call's span. Without it, or where it returns `None`, each session has its own trace id.
     #[must_use]
     pub fn with_trace_context(mut self, context: fn() -> Option<String>) -> Self {
         self.trace_context = Some(context);

@@ -37,18 +37,15 @@ pub struct Approval {
     /// The server's tools that [`Answer::AlwaysServerReadOnly`] covers: their fingerprints by name,
     /// as they were when the question was asked. Show them.
     pub read_only_tools: BTreeMap<String, String>,
-    /// The sub-agents' tools on the way to the call, outermost first; empty for a call of the run
-    /// itself.
+    /// The sub-agents' tools on the path to the call, outermost first; empty for a call of the run itself.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub via: Vec<String>,
-    /// Stands for exactly what is asked: the call, its arguments, the tool's definition and the
-    /// server's identity.
+    /// The digest of the question: the call, its arguments, the tool's definition and the server's identity.
     pub digest: String,
 }
 
 impl Approval {
-    /// Whether it is about one of the loop's own tools: only runs that were stored by earlier
-    /// versions ask for them.
+    /// Whether it is for one of the loop's own tools: only runs stored by earlier versions ask about them.
     pub fn is_built_in(&self) -> bool {
         self.record.server_name == BUILT_IN
     }
@@ -62,8 +59,8 @@ impl Approval {
     }
 }
 
-/// What a person saw and answers: a call and the [digest](Approval::digest) of the question.
-/// An answer to something else than what waits now is refused.
+/// The question a person saw and answers: a call and the [digest](Approval::digest) of the question. An answer to any
+/// other question than the waiting one is rejected.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Consent {

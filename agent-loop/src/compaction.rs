@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 /// The settings of compaction: when and how a conversation is shortened to fit the model's context window.
 ///
-/// Calls stay with their results, and [pinned](crate::Run::pin) turns and the last user turn stay as
-/// they are. [`records`](crate::Run::records) still has every call with its whole result.
+/// Calls stay with their results, and [pinned](crate::Run::pin) turns and the last user turn stay unchanged.
+/// [`records`](crate::Run::records) still has every call with its complete result.
 ///
 /// ```
 /// use agent_loop::{Compaction, Run};
@@ -34,8 +34,7 @@ pub struct Compaction {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Strategy {
-    /// A summary takes their place: the model's, or that of
-    /// [`Agent::on_compaction`](crate::Agent::on_compaction).
+    /// A summary replaces them, written by the model or by [`Agent::on_compaction`](crate::Agent::on_compaction).
     #[default]
     Summarise,
     /// Results of old calls are dropped, and if that is not enough, old turns as well.
@@ -43,8 +42,8 @@ pub enum Strategy {
 }
 
 impl Compaction {
-    /// Compacts before a request of at least this many tokens, by the provider's last count and an
-    /// estimate of what was added since, and when the provider refuses a request as too long.
+    /// Compacts before a request of at least this many tokens, by the provider's last count and an estimate of what was
+    /// added since, and when the provider rejects a request as too long.
     pub fn at(tokens: u64) -> Self {
         Self {
             at: Some(tokens),
@@ -52,8 +51,7 @@ impl Compaction {
         }
     }
 
-    /// Compacts only when the provider refuses a request as too long: for models whose context window
-    /// is not known.
+    /// Compacts only when the provider rejects a request as too long: for models whose context window is unknown.
     pub fn when_full() -> Self {
         Self {
             at: None,
@@ -63,8 +61,8 @@ impl Compaction {
         }
     }
 
-    /// Sets the number of tokens that are left after a compaction: half of those it begins at by
-    /// default. The target gives way to the last user turn, but not to pinned turns.
+    /// Sets the number of tokens that remain after a compaction; half of its threshold by default. The last user turn
+    /// may exceed the target, pinned turns may not.
     #[must_use]
     pub fn target(mut self, tokens: u64) -> Self {
         self.target = Some(tokens);
@@ -116,8 +114,8 @@ pub struct ToSummarise {
 }
 
 impl ToSummarise {
-    /// The turns as text, in at most `max_chars` characters: long results are cut in the middle, and so
-    /// is the whole.
+    /// The turns as text, in at most `max_chars` characters: long results are truncated in the middle, and so is the
+    /// whole.
     pub fn transcript(&self, max_chars: usize) -> String {
         transcript::of(&self.turns, max_chars)
     }

@@ -19,8 +19,8 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// Of a million tokens of the request, and of the reply. Cached tokens cost the same until
-    /// [`with_cache`](Self::with_cache) says otherwise.
+    /// Creates prices per million tokens of the request, and of the reply. Cached tokens cost the same unless
+    /// [`with_cache`](Self::with_cache) is set.
     pub fn new(input: u64, output: u64) -> Self {
         Self {
             input,

@@ -17,8 +17,8 @@ use crate::toolbox::context::CallProgress;
 
 /// An event of a run.
 ///
-/// Events come before what they announce: when a call is reported as
-/// [`Invoking`](Status::Invoking), it has not started yet, so that the run can be stored first.
+/// An event is emitted before what it announces takes place: when a call is reported as [`Invoking`](Status::Invoking),
+/// it has not started yet, so that the run can be stored first.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "type")]
 #[non_exhaustive]
@@ -59,8 +59,7 @@ pub enum RunEvent {
         /// How far.
         progress: CallProgress,
     },
-    /// A call waits for its turn at its server, for this reason, or does not any more. Until then
-    /// it was not sent.
+    /// A call waits in its server's queue, for this reason, or no longer waits. Until then it was not sent.
     Queued {
         /// Which call.
         number: CallNumber,
@@ -152,8 +151,8 @@ pub enum RunEvent {
 }
 
 impl RunEvent {
-    /// Whether the run should be stored before the next event is asked for, if it is to survive
-    /// this process: what comes next cannot be undone, or could not be asked again.
+    /// Whether the run must be stored before the next event is taken, to survive this process: the next step cannot be
+    /// undone, or the question could not be asked again.
     pub fn is_milestone(&self) -> bool {
         if let Self::Delegated { event, .. } = self {
             return event.is_milestone();

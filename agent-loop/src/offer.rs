@@ -18,8 +18,8 @@ use crate::offer::deferral::Deferral;
 use crate::offer::selection::spec;
 use crate::run::messages;
 
-/// The tools of one turn: their definitions for the model, and the meaning of its calls. A turn keeps
-/// its offer, so a list that changes in the middle of it cannot redirect a call.
+/// The tools of one turn: their definitions for the model, and the mapping of its calls. A turn keeps its offer, so a
+/// list that changes in the middle of it cannot redirect a call.
 #[derive(Debug)]
 pub struct Offer {
     wire: Wire,

@@ -33,11 +33,10 @@ use crate::toolbox::Invocation;
 
 /// A run: a conversation and everything in progress in it.
 ///
-/// It does no IO and knows no clock. [`next`](Self::next) returns what to do, and the outcome is fed
-/// back: [`replied`](Self::replied), [`finished`](Self::finished), [`answer`](Self::answer)
-/// and so on. Between any two of these it can be serialised, dropped, and restored elsewhere,
-/// days later: no question is asked twice and no call is executed twice. A [`Session`](crate::Session)
-/// does all that with a model and a toolbox.
+/// It does no IO and has no clock. [`next`](Self::next) returns the next action, and its outcome is fed back with
+/// [`replied`](Self::replied), [`finished`](Self::finished), [`answer`](Self::answer) and so on. Between any two of
+/// these calls it can be serialized, dropped, and restored elsewhere, days later: no question is asked twice and no
+/// call is executed twice. A [`Session`](crate::Session) does all that with a model and a toolbox.
 ///
 /// ```
 /// use agent_loop::Run;
@@ -62,8 +61,7 @@ impl Default for Run {
 }
 
 impl Run {
-    /// Goes on with a conversation, whose last turn is the user's, or one that
-    /// [`ask`](Self::ask) adds.
+    /// Continues a conversation, whose last turn is the user's, or is added with [`ask`](Self::ask).
     pub fn new(conversation: Conversation) -> Self {
         Self {
             state: State::new(conversation),
@@ -131,8 +129,8 @@ impl Run {
         texts.next().unwrap_or_default()
     }
 
-    /// The structured output of the model's last reply to the last user turn, if the agent has an output
-    /// schema: valid by that schema.
+    /// The structured output of the model's last reply to the last user turn, if the agent has an output schema, which
+    /// it matches.
     pub fn output(&self) -> Option<&RawJson> {
         self.state.output.as_ref()
     }
@@ -162,8 +160,8 @@ impl Run {
         })
     }
 
-    /// Replaces the conversation, with other instructions for instance. Records, stored results and
-    /// everything else of the run stay. Calls in flight are cancelled.
+    /// Replaces the conversation, for instance with other instructions. Records, stored results and all other parts of
+    /// the run stay. Calls in flight are cancelled.
     #[must_use]
     pub fn with_conversation(mut self, conversation: Conversation) -> Self {
         self.cancel_open("the conversation was replaced");
@@ -237,8 +235,7 @@ impl Run {
         self.state.loop_detector.reset();
     }
 
-    /// What to do next. Without new input the step stays the same, except that calls are handed out only
-    /// once.
+    /// The next step. Without new input the step stays the same, except that calls are returned only once.
     pub fn next(&mut self, offer: &Offer) -> Step {
         self.state.tool_tokens = offer.tokens();
         loop {
@@ -297,8 +294,8 @@ impl Run {
         None
     }
 
-    /// Hands out the calls that may start, in order, as far as the limits allow. Which of them run at
-    /// the same time is up to the toolbox.
+    /// Returns the calls that may start, in order, as far as the limits allow. The toolbox decides which of them run
+    /// concurrently.
     fn start(&mut self) -> Vec<Invocation> {
         let (limits, spent) = (self.state.limits, &mut self.state.spent);
         let Phase::Acting(round) = &mut self.state.phase else {

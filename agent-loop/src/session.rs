@@ -45,9 +45,9 @@ const REPORTS: usize = 64;
 
 /// A run in progress: one [`RunEvent`] at a time, as fast as the caller takes them.
 ///
-/// What an event announces has not happened yet: store the [`run`](Self::run) at a
-/// [milestone](RunEvent::is_milestone), and a crash loses nothing. Dropping the session stops
-/// everything that is under way; the run then can be stored, driven again, or asked something else.
+/// An event is emitted before what it announces takes place: store the [`run`](Self::run) at a
+/// [milestone](RunEvent::is_milestone), and a crash loses nothing. Dropping the session stops everything in flight; the
+/// run can then be stored, driven again, or given another question.
 pub struct Session<'r> {
     agent: Agent,
     run: &'r mut Run,
@@ -127,8 +127,7 @@ impl<'r> Session<'r> {
         }
     }
 
-    /// As part of a trace that began elsewhere: a W3C `traceparent`. One that makes no sense is
-    /// ignored.
+    /// Makes the session part of an existing trace, given as a W3C `traceparent`. An invalid one is ignored.
     #[must_use]
     pub fn with_traceparent(mut self, traceparent: &str) -> Self {
         self.trace.put_under(traceparent);
@@ -154,7 +153,7 @@ impl<'r> Session<'r> {
     /// Answers an approval that was shown, between two events.
     ///
     /// # Errors
-    /// [`AnswerError`] if the answer does not count.
+    /// [`AnswerError`] if the answer is not accepted.
     pub async fn answer(
         &mut self,
         shown: &Consent,
@@ -166,8 +165,8 @@ impl<'r> Session<'r> {
         self.run.answer(shown, decision.into(), &offer)
     }
 
-    /// Whether events that have happened already wait to be taken. Take them before you answer:
-    /// what they announce may not be what was shown before.
+    /// Whether there are events that have not been taken. Take them before you answer: they may replace what was shown
+    /// before.
     pub fn has_queued(&self) -> bool {
         !self.queue.is_empty() || !self.run.events.is_empty()
     }
@@ -175,7 +174,7 @@ impl<'r> Session<'r> {
     /// Answers a server's question about a parked call, between two events.
     ///
     /// # Errors
-    /// [`AnswerError`] if the answer does not count.
+    /// [`AnswerError`] if the answer is not accepted.
     pub fn supply(
         &mut self,
         number: CallNumber,
@@ -201,7 +200,7 @@ impl<'r> Session<'r> {
 
     /// The next event; `None` once the run has ended and all events were returned.
     ///
-    /// Cancel safe: nothing is lost if the future is dropped.
+    /// Cancel-safe: nothing is lost if the future is dropped.
     pub async fn next(&mut self) -> Option<RunEvent> {
         loop {
             self.queue.extend(self.run.take_events());

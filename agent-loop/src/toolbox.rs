@@ -29,19 +29,19 @@ use crate::run::number::CallNumber;
 /// Dropping the future of a call cancels it.
 #[async_trait]
 pub trait Toolbox: Send + Sync {
-    /// The tools as they are now, in a stable order. Return the same `Arc` while nothing changed:
-    /// nothing is recompiled then.
+    /// The current tools, in a stable order. Return the same `Arc` while nothing has changed: then nothing is
+    /// recompiled.
     async fn tools(&self) -> Arc<[ToolInfo]>;
 
-    /// Brings [`tools`](Self::tools) up to date where they are known to have changed. Awaited before
-    /// every request to the model: it must end within seconds, and soon if nothing changed.
-    /// Does nothing by default; a toolbox that wraps another passes it on.
+    /// Updates [`tools`](Self::tools) if they are known to have changed. Awaited before every request to the model: it
+    /// must end within seconds, and soon if nothing has changed. Does nothing by default; a toolbox that wraps another
+    /// passes it on.
     async fn refresh(&self) {}
 
-    /// Executes a call. Ends in exactly one outcome, and never executes twice by itself. Calls arrive
-    /// in the model's order, also those that are not to run at the same time: a toolbox queues them
-    /// as its servers need it. It also keeps to the time-outs of `context`; one without time-outs of
-    /// its own uses [`CallContext::enforce_timeouts`].
+    /// Executes a call. It has exactly one outcome, and is never executed twice automatically. Calls arrive in the
+    /// model's order, including those that must not run concurrently: a toolbox queues them as its servers require. It
+    /// also enforces the time-outs of `context`; a toolbox without its own time-outs uses
+    /// [`CallContext::enforce_timeouts`].
     async fn call(&self, call: Invocation, context: CallContext) -> Outcome;
 
     /// The tools among `tools` that fit `query` best, as positions, best first.

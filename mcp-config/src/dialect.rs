@@ -1,4 +1,4 @@
-//! The program a file belongs to.
+//! Dialects: the programs that configuration files belong to.
 
 pub(crate) mod keys;
 pub(crate) mod location;
@@ -9,8 +9,7 @@ mod recognize;
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Dialect {
-    /// No particular program's: `mcpServers`. A `timeout` below 1000 is in seconds, else in
-    /// milliseconds.
+    /// No particular program: `mcpServers`. A `timeout` below 1000 is in seconds, else in milliseconds.
     #[default]
     Plain,
     /// `claude_desktop_config.json`: `mcpServers`.
@@ -28,11 +27,11 @@ pub enum Dialect {
     /// `opencode.json`: `mcp`, references as `{env:NAME}` and `{file:path}`; `timeout` in
     /// milliseconds.
     OpenCode,
-    /// Windsurf's `mcp_config.json`: `mcpServers`, addresses as `serverUrl`.
+    /// Windsurf's `mcp_config.json`: `mcpServers`, with URLs as `serverUrl`.
     Windsurf,
     /// Zed's `settings.json`: `context_servers`; `timeout` in seconds.
     Zed,
-    /// LM Studio's `mcp.json`: `mcpServers`, as Cursor's.
+    /// LM Studio's `mcp.json`: `mcpServers`, like Cursor's.
     LmStudio,
     /// Roo Code's `mcp_settings.json` and `.roo/mcp.json`: `mcpServers`; `timeout` in seconds.
     Roo,
@@ -49,16 +48,16 @@ pub enum Dialect {
     /// `librechat.yaml`: `mcpServers`; `timeout` in milliseconds.
     #[cfg(feature = "yaml")]
     LibreChat,
-    /// Codex' `config.toml`: `mcp_servers`; times in seconds.
+    /// Codex's `config.toml`: `mcp_servers`; times in seconds.
     #[cfg(feature = "toml")]
     Codex,
-    /// `server.json` of the MCP registry: one server, as a package or an address.
+    /// `server.json` of the MCP registry: one server, as a package or a URL.
     Registry,
-    /// `manifest.json` of an MCP bundle (MCPB): one server, a program beside the file.
+    /// `manifest.json` of an MCP bundle (MCPB): one server, whose program is beside the file.
     Bundle,
 }
 
-/// How a file is written.
+/// The format of a file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Format {
     Json,
@@ -68,7 +67,7 @@ pub(crate) enum Format {
     Yaml,
 }
 
-/// What a number of a `timeout` counts.
+/// The unit of a `timeout`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Unit {
     Seconds,
@@ -78,7 +77,7 @@ pub(crate) enum Unit {
 }
 
 impl Dialect {
-    /// All of them.
+    /// All dialects.
     pub const ALL: &'static [Self] = &[
         Self::Plain,
         Self::ClaudeDesktop,
@@ -106,7 +105,7 @@ impl Dialect {
         Self::Bundle,
     ];
 
-    /// The program's name, for people.
+    /// The program's display name.
     pub const fn title(self) -> &'static str {
         self.keys().program
     }

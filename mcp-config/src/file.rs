@@ -38,7 +38,7 @@ use crate::variable::Variables;
 use crate::variable::reference::input_ids;
 use crate::variable::resolve::{self, Resolved};
 
-/// Keys that servers are found under.
+/// The keys that may contain servers.
 const CONTAINERS: [&str; 5] = [
     "mcpServers",
     "servers",
@@ -52,10 +52,9 @@ const MAX_PROBLEMS: usize = 100;
 
 /// A configuration file of MCP servers.
 ///
-/// Whatever the dialect, comments, trailing commas and the keys of all dialects are accepted; variable
-/// references are read by the rules of the file's dialect. An entry that cannot be read is reported in
-/// [`problems`](Self::problems) with its place, and the others load. Unknown keys are kept and written
-/// back; comments are not.
+/// In every dialect, comments, trailing commas and the keys of all dialects are accepted; variable references are read
+/// by the rules of the file's dialect. An entry that cannot be read is reported in [`problems`](Self::problems) with
+/// its place, and the others are loaded. Unknown keys are kept and written back; comments are not.
 ///
 /// ```
 /// use mcp_config::{ConfigFile, Dialect, Variable};
@@ -84,9 +83,9 @@ pub struct ConfigFile {
     pub(crate) servers: Vec<ServerConfig>,
     pub(crate) inputs: Vec<Input>,
     pub(crate) problems: Vec<ConfigProblem>,
-    /// Entries that could not be read, as they were.
+    /// Entries that could not be read, unchanged.
     pub(crate) unread: Map<String, Value>,
-    /// What else is in the file.
+    /// The other members of the file.
     pub(crate) extra: Map<String, Value>,
 }
 
@@ -100,7 +99,7 @@ impl ConfigFile {
     ///
     /// # Errors
     ///
-    /// If it is not JSON (or TOML or YAML, as the dialect has it) at all, or no object.
+    /// If it is not JSON (or TOML or YAML, depending on the dialect) at all, or not an object.
     pub fn read(text: &str, dialect: Dialect) -> Result<Self, ConfigProblem> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let root = document::parse(text, dialect)?;
@@ -116,8 +115,8 @@ impl ConfigFile {
         Ok(reader.file)
     }
 
-    /// Puts the folder of the file in place of every `${__dirname}`, which only a bundle's
-    /// `manifest.json` has: its program is beside it.
+    /// Replaces every `${__dirname}` with the folder of the file. Only a bundle's `manifest.json` has it, because its
+    /// program is beside it.
     #[must_use]
     pub fn in_folder(mut self, folder: &str) -> Self {
         for server in &mut self.servers {
@@ -126,8 +125,8 @@ impl ConfigFile {
         self
     }
 
-    /// Reads what `~/.claude.json` keeps for one project folder: its servers, and nothing else of
-    /// the file. `None` if it knows no such project.
+    /// Reads the part of `~/.claude.json` for one project folder: its servers, and nothing else of the file. `None` if
+    /// it does not contain the project.
     ///
     /// # Errors
     ///
@@ -147,7 +146,7 @@ impl ConfigFile {
         Ok(Some(reader.file))
     }
 
-    /// Adds a server, in place of one with the same name.
+    /// Adds a server, replacing one with the same name.
     #[must_use]
     pub fn with_server(mut self, server: ServerConfig) -> Self {
         self.unread.remove(server.name.as_str());
@@ -161,35 +160,35 @@ impl ConfigFile {
         &self.servers
     }
 
-    /// What the file asks the user for.
+    /// The inputs that the file requests from the user.
     pub fn inputs(&self) -> &[Input] {
         &self.inputs
     }
 
-    /// What is wrong with the file.
+    /// The problems of the file.
     pub fn problems(&self) -> &[ConfigProblem] {
         &self.problems
     }
 
-    /// The servers with their variables replaced, and which ones cannot be for want of what.
+    /// The servers with their variables replaced, and those that cannot be resolved, with their missing variables.
     pub fn resolve(&self, variables: &dyn Variables) -> Resolved {
         resolve::resolve(self, variables)
     }
 
-    /// Writes the file in a dialect, with that dialect's words and references. Reading it again in
-    /// the same dialect gives the same servers, but for what [`losses`](Self::losses) names: what a
-    /// dialect has no word for is not in the file.
+    /// Writes the file in a dialect, with that dialect's keys and references. Reading it again in the same dialect
+    /// gives the same servers, except for the [`losses`](Self::losses): settings the dialect does not support are not
+    /// in the file.
     pub fn write(&self, dialect: Dialect) -> String {
         write::write(self, dialect).0
     }
 
-    /// What [`write`](Self::write) cannot say in a dialect.
+    /// The settings that [`write`](Self::write) cannot express in a dialect.
     pub fn losses(&self, dialect: Dialect) -> Vec<Loss> {
         write::write(self, dialect).1
     }
 }
 
-/// What a server's texts ask the user for, each once.
+/// The inputs that a server's texts refer to, each once.
 fn asked_for(server: &ServerConfig) -> BTreeSet<String> {
     let mut texts: Vec<&str> = Vec::new();
     match &server.endpoint {
@@ -207,11 +206,11 @@ fn asked_for(server: &ServerConfig) -> BTreeSet<String> {
     ids.map(str::to_owned).collect()
 }
 
-/// Reads the tree into a file.
+/// Reads the tree of a file.
 struct Reader<'a> {
     text: &'a str,
     dialect: Dialect,
-    /// Of the entries so far.
+    /// The names of the entries so far.
     names: BTreeSet<String>,
     file: ConfigFile,
 }
@@ -249,7 +248,7 @@ impl<'a> Reader<'a> {
                 _ => self.keep(member),
             }
         }
-        // What every file of the program has to have says nothing.
+        // Members that every file of the program must have carry no information.
         for (name, value) in self.dialect.keys().preamble {
             if self.file.extra.get(*name) == Some(&Value::from(*value)) {
                 self.file.extra.remove(*name);
@@ -296,7 +295,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A map of servers without anything around it.
+    /// A map of servers at the top level.
     fn bare(&mut self, members: &[Member]) {
         self.file.extra.clear();
         for member in members {
@@ -311,13 +310,13 @@ impl<'a> Reader<'a> {
         match &node.kind {
             Kind::Object(members) => members.iter().for_each(|member| self.server(path, member)),
             Kind::List(items) => self.list(path, items),
-            // A key without anything, as YAML has it.
+            // A key without a value, as in YAML.
             Kind::Null => {}
             _ => self.report(None, path, Fault::expected("an object", node)),
         }
     }
 
-    /// Entries that say their name themselves.
+    /// Entries that contain their own name.
     fn list(&mut self, path: &str, items: &[Node]) {
         for (at, item) in items.iter().enumerate() {
             let name = match item.get("name").map(|name| &name.kind) {
@@ -374,7 +373,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What LibreChat asks each user for.
+    /// The inputs that LibreChat requests from each user.
     fn user_variables(&mut self, server: &ServerConfig) {
         let asked = server
             .extra
@@ -403,7 +402,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether `mcp` holds servers: opencode's does, not everybody's.
+    /// Whether `mcp` contains servers: it does in opencode, not in every program.
     fn is_mcp(&self, node: &Node) -> bool {
         let is_object = |node: &Node| node.members().is_some();
         let mut members = node.members().unwrap_or_default().iter();

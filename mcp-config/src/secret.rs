@@ -1,4 +1,4 @@
-//! Which names and values are secrets: a heuristic on text.
+//! A heuristic for names and values that are secrets.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ const WORDS: [&str; 12] = [
     "otp",
 ];
 
-/// Words that name a secret in settings only: a form may well ask for a cookie or a key.
+/// Words that name a secret in settings only: a form may legitimately ask for a cookie or a key.
 const SETTING_WORDS: [&str; 8] = [
     "pass",
     "key",
@@ -43,7 +43,7 @@ const KEY_KINDS: [&str; 6] = [
     "encryption",
 ];
 
-/// Words at the end of a name that make it the name of something else: `TOKEN_FILE`, `KEY_ID`.
+/// Words at the end of a name that make it refer to something else: `TOKEN_FILE`, `KEY_ID`.
 const ABOUT: [&str; 14] = [
     "file", "path", "dir", "url", "uri", "endpoint", "name", "id", "type", "env", "var", "limit",
     "ttl", "length",
@@ -72,10 +72,10 @@ const BEGINNINGS: [&str; 19] = [
     "-----BEGIN",
 ];
 
-/// The length from which a run of letters of both cases and digits counts as random.
+/// The length from which a run of mixed-case letters and digits counts as random.
 const RANDOM: usize = 24;
 
-/// Whether a setting is a secret, by its name or by the look of its value.
+/// Whether a setting is a secret, by its name or its value.
 pub fn is_secret(name: &str, value: &str) -> bool {
     !value.is_empty() && (names_secret(name) || looks_secret(value))
 }
@@ -85,7 +85,7 @@ pub fn secrets_in_args(args: &[String]) -> Vec<(usize, Range<usize>)> {
     let mut found = Vec::new();
     let mut option = "";
     for (at, arg) in args.iter().enumerate() {
-        // A variable stands for something else, and is no secret itself.
+        // A variable is a reference, not a secret itself.
         let is_open = |span: &Range<usize>| {
             let text = arg.get(span.clone()).unwrap_or_default();
             !text.contains("${")
@@ -100,7 +100,7 @@ pub fn secrets_in_args(args: &[String]) -> Vec<(usize, Range<usize>)> {
     found
 }
 
-/// The secret parts of an argument, with the option before it.
+/// The secret parts of an argument, given the option before it.
 fn in_arg(option: &str, arg: &str) -> Vec<Range<usize>> {
     let rest = |part: &str| arg.len() - part.len()..arg.len();
     if !option.is_empty() && names_secret(option) && !arg.starts_with('-') && !arg.is_empty() {
@@ -117,8 +117,7 @@ fn in_arg(option: &str, arg: &str) -> Vec<Range<usize>> {
     }
 }
 
-/// The secrets in a URL, as byte ranges: a password, query values by their names, and whatever looks
-/// like a key.
+/// The secrets in a URL, as byte ranges: a password, query values with such names, and anything that looks like a key.
 pub fn secrets_in_url(url: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let start = url.find("://").map_or(0, |at| at + 3);
@@ -130,7 +129,7 @@ pub fn secrets_in_url(url: &str) -> Vec<Range<usize>> {
     if let Some((user, _)) = authority.rsplit_once('@') {
         let password = match user.split_once(':') {
             Some((name, _)) => start + name.len() + 1..start + user.len(),
-            // A key instead of a user name.
+            // A key in the place of a user name.
             None if looks_secret(user) => start..start + user.len(),
             None => 0..0,
         };
@@ -161,7 +160,7 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(part)
 }
 
-/// Whether a name of a setting (an environment variable, a header, an option) names a secret.
+/// Whether the name of a setting (an environment variable, a header, an option) denotes a secret.
 fn names_secret(name: &str) -> bool {
     let words = words(name);
     let about = words
@@ -198,7 +197,7 @@ fn looks_secret(value: &str) -> bool {
         || value.contains("://") && !secrets_in_url(value).is_empty()
 }
 
-/// `clientSecret`, `CLIENT_SECRET` and `--client-secret` are the same two words.
+/// `clientSecret`, `CLIENT_SECRET` and `--client-secret` consist of the same two words.
 fn words(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut after_lower = false;

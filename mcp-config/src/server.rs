@@ -14,7 +14,7 @@ use crate::server::endpoint::{Endpoint, RemoteEndpoint, RemoteKind};
 use crate::server::name::{InvalidServerName, ServerName};
 use crate::server::tools::ToolSettings;
 
-/// One server, as configured.
+/// A configured server.
 ///
 /// ```
 /// use mcp_config::{ServerCommand, ServerConfig, ServerName};
@@ -29,12 +29,12 @@ use crate::server::tools::ToolSettings;
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServerConfig {
     pub(crate) name: ServerName,
-    /// What a program calls the server besides its name.
+    /// The program's own id for the server, besides its name.
     pub(crate) id: Option<String>,
     pub(crate) endpoint: Endpoint,
     /// A file of further environment variables (VS Code's `envFile`), not yet read.
     pub(crate) env_file: Option<String>,
-    /// That of the endpoint before its variables were replaced.
+    /// The identity of the endpoint before its variables were replaced.
     pub(crate) identity: Option<String>,
     pub(crate) enabled: bool,
     pub(crate) required: bool,
@@ -50,19 +50,19 @@ pub struct ServerConfig {
     pub(crate) extra: Map<String, Value>,
 }
 
-/// When a server is connected to.
+/// When a server is connected.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Start {
-    /// At once.
+    /// Immediately.
     #[default]
     Eager,
-    /// When something of it is first asked for.
+    /// On first use.
     Lazy,
 }
 
 impl ServerConfig {
-    /// A server that is started by a command: the short form of [`stdio`](Self::stdio).
+    /// Creates a server that is started by a command: a shortcut for [`stdio`](Self::stdio).
     ///
     /// ```
     /// let git = mcp_config::ServerConfig::command("git", "uvx", ["mcp-server-git"])?;
@@ -71,7 +71,7 @@ impl ServerConfig {
     ///
     /// # Errors
     ///
-    /// If the name is not one for a server.
+    /// If the name is not a valid server name.
     pub fn command<A: Into<String>>(
         name: &str,
         program: impl Into<String>,
@@ -81,11 +81,11 @@ impl ServerConfig {
         Ok(Self::stdio(ServerName::new(name)?, command))
     }
 
-    /// A server behind a URL: the short form of [`remote`](Self::remote).
+    /// Creates a server with a URL: a shortcut for [`remote`](Self::remote).
     ///
     /// # Errors
     ///
-    /// If the name is not one for a server.
+    /// If the name is not a valid server name.
     pub fn url(name: &str, url: impl Into<String>) -> Result<Self, InvalidServerName> {
         Ok(Self::remote(
             ServerName::new(name)?,
@@ -93,29 +93,29 @@ impl ServerConfig {
         ))
     }
 
-    /// A server that is a program we start.
+    /// Creates a server that is started as a program.
     pub fn stdio(name: ServerName, command: ServerCommand) -> Self {
         Self::new(name, Endpoint::Stdio(command))
     }
 
-    /// A server at an address.
+    /// Creates a remote server.
     pub fn remote(name: ServerName, endpoint: RemoteEndpoint) -> Self {
         Self::new(name, Endpoint::Remote(endpoint))
     }
 
-    /// With an id of the program's own, which stays when the server gets another name.
+    /// Sets an id chosen by the program, which stays the same when the server is renamed.
     #[must_use]
     pub fn with_id(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into());
         self
     }
 
-    /// The program's own id for the server, if it was given one.
+    /// The program's own id for the server, if it was set.
     pub fn id(&self) -> Option<&str> {
         self.id.as_deref()
     }
 
-    /// A server, reached by `endpoint`.
+    /// Creates a server with `endpoint`.
     pub fn new(name: ServerName, endpoint: Endpoint) -> Self {
         Self {
             name,
@@ -166,7 +166,7 @@ impl ServerConfig {
         self
     }
 
-    /// Says which transport worked last ([`RemoteEndpoint::with_last_kind`]); nothing for programs.
+    /// Sets the transport that worked last ([`RemoteEndpoint::with_last_kind`]); has no effect for programs.
     #[must_use]
     pub fn with_last_kind(mut self, kind: RemoteKind) -> Self {
         if let Endpoint::Remote(remote) = self.endpoint {
@@ -175,29 +175,28 @@ impl ServerConfig {
         self
     }
 
-    /// Allows several calls at once, whatever the tools do.
+    /// Allows several concurrent calls, even if its tools are not read-only.
     #[must_use]
     pub fn parallel(mut self) -> Self {
         self.parallel = true;
         self
     }
 
-    /// Trusts the server's hints about its tools: read-only ones may run at the same time, and a
-    /// host may rely on them.
+    /// Trusts the server's annotations of its tools: read-only ones may run concurrently, and a host may rely on them.
     #[must_use]
     pub fn trusted(mut self) -> Self {
         self.trusted = true;
         self
     }
 
-    /// Lists its tools to the model even where there are too many to list all.
+    /// Lists its tools to the model even if there are too many to list all.
     #[must_use]
     pub fn always_load(mut self) -> Self {
         self.always_load = true;
         self
     }
 
-    /// How long connecting may take.
+    /// Sets the time limit for connecting.
     #[must_use]
     pub fn with_connect_timeout(mut self, timeout: Duration) -> Self {
         self.connect_timeout = Some(timeout);
@@ -211,32 +210,30 @@ impl ServerConfig {
         self
     }
 
-    /// The idle timeout of a call of `tool`.
+    /// Sets the idle timeout of a call of `tool`.
     #[must_use]
     pub fn with_tool_idle_timeout(mut self, tool: impl Into<String>, timeout: Duration) -> Self {
         self.tool_idle_timeouts.insert(tool.into(), timeout);
         self
     }
 
-    /// Sets which tools are enabled, and which the configuration calls approved.
+    /// Sets which tools are enabled, and which the configuration approves.
     #[must_use]
     pub fn with_tools(mut self, tools: ToolSettings) -> Self {
         self.tools = tools;
         self
     }
 
-    /// Says how the server is contained, in the words of the program that does it: this crate only
-    /// keeps them.
+    /// Sets the server's sandbox profile, in the format of the program that applies it: this crate only stores it.
     #[must_use]
     pub fn with_sandbox(mut self, profile: Map<String, Value>) -> Self {
         self.sandbox = Some(profile);
         self
     }
 
-    /// Stands for its endpoint: another program, other arguments, another folder or another
-    /// address have another identity. The environment and the headers do not count, and what
-    /// variables stand for does not either: a rotated key does not make it another server. An
-    /// approval given for one identity says nothing about another.
+    /// The identity of its endpoint: another program, other arguments, another folder or another URL have another
+    /// identity. The environment, the headers and the values of variables are not part of it: a rotated key does not
+    /// change the identity. An approval given for one identity does not apply to another.
     pub fn identity(&self) -> String {
         self.identity
             .clone()
@@ -248,7 +245,7 @@ impl ServerConfig {
         &self.name
     }
 
-    /// How it is reached.
+    /// Its endpoint.
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }
@@ -259,37 +256,37 @@ impl ServerConfig {
         self.env_file.as_deref()
     }
 
-    /// Whether it is switched on.
+    /// Whether it is enabled.
     pub fn is_enabled(&self) -> bool {
         self.enabled
     }
 
-    /// Whether nothing should begin without it.
+    /// Whether it is required: a host should not start without it.
     pub fn is_required(&self) -> bool {
         self.required
     }
 
-    /// When it is connected to.
+    /// When it is connected.
     pub fn start(&self) -> Start {
         self.start
     }
 
-    /// Whether it takes several calls at once.
+    /// Whether it accepts several calls at once.
     pub fn is_parallel(&self) -> bool {
         self.parallel
     }
 
-    /// Whether what it says about its tools is believed.
+    /// Whether its annotations of tools are trusted.
     pub fn is_trusted(&self) -> bool {
         self.trusted
     }
 
-    /// Whether its tools are always given to the model.
+    /// Whether its tools are always listed to the model.
     pub fn is_always_loaded(&self) -> bool {
         self.always_load
     }
 
-    /// How long connecting may take, if this server is special.
+    /// The time limit for connecting, if the server has its own.
     pub fn connect_timeout(&self) -> Option<Duration> {
         self.connect_timeout
     }
@@ -302,23 +299,23 @@ impl ServerConfig {
             .or(self.call_idle_timeout)
     }
 
-    /// Which tools are on, and which the file calls approved.
+    /// Its enabled tools, and those the file approves.
     pub fn tools(&self) -> &ToolSettings {
         &self.tools
     }
 
-    /// How it is contained, in the words of the program that does it (`sandboxProfile`).
+    /// Its sandbox profile, in the format of the program that applies it (`sandboxProfile`).
     pub fn sandbox(&self) -> Option<&Map<String, Value>> {
         self.sandbox.as_ref()
     }
 
-    /// What its entry said that we do not know, kept for writing it back.
+    /// The unknown members of its entry, kept for writing it back.
     pub fn extra(&self) -> &Map<String, Value> {
         &self.extra
     }
 
-    /// Whether a connection made for `other` serves this configuration as well: same name, same
-    /// endpoint, same sandbox. Everything else takes effect without a new connection.
+    /// Whether a connection made for `other` can be used for this configuration as well: same name, same endpoint, same
+    /// sandbox. All other changes take effect without a new connection.
     pub fn connects_like(&self, other: &Self) -> bool {
         self.name == other.name && self.endpoint == other.endpoint && self.sandbox == other.sandbox
     }

@@ -3,24 +3,23 @@
 pub(crate) mod reference;
 pub(crate) mod resolve;
 
-/// What a `${…}` of a file names.
+/// The variable of a `${…}` in a file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Variable<'a> {
     /// `${NAME}` or `${env:NAME}`: an environment variable.
     Env(&'a str),
-    /// `${input:id}`: what the user answered.
+    /// `${input:id}`: the user's value of an input.
     Input(&'a str),
-    /// `${workspaceFolder}` and the like: something only the host knows.
+    /// `${workspaceFolder}` and similar: a value only the host knows.
     Host(&'a str),
-    /// `${file:path}`: what a file holds, without the white space around it (opencode's
-    /// `{file:path}`).
+    /// `${file:path}`: the content of a file, without the white space around it (opencode's `{file:path}`).
     File(&'a str),
-    /// `${kind:name}` of another kind, whole.
+    /// `${kind:name}` of another kind, complete.
     Other(&'a str),
 }
 
-/// Where values of variables come from. Closures do as well.
+/// A source of variables' values. Closures implement it.
 pub trait Variables {
     /// The value of a variable, if it has one.
     fn get(&self, variable: Variable<'_>) -> Option<String>;
@@ -52,7 +51,7 @@ const HOST: [&str; 7] = [
 ];
 
 impl<'a> Variable<'a> {
-    /// What `${inside}` names, and its default.
+    /// Parses the inside of a `${…}`: the variable and its default.
     fn parse(inside: &'a str) -> (Self, Option<&'a str>) {
         let (name, default) = match inside.split_once(":-") {
             Some((name, default)) => (name, Some(default)),
@@ -70,20 +69,20 @@ impl<'a> Variable<'a> {
     }
 }
 
-/// A piece of a text: literal text or a reference.
+/// A part of a text: literal text or a reference.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Part<'a> {
     Text(&'a str),
     Variable {
         variable: Variable<'a>,
         default: Option<&'a str>,
-        /// All of it, as it is written.
+        /// The complete reference as written.
         written: &'a str,
     },
 }
 
-/// The pieces of a text. `${:-…}` has no name, so it always is its default: that is how a `${` that
-/// stands for itself is written, `${:-$}{`.
+/// The parts of a text. `${:-…}` has no name, so it always stands for its default: a literal `${` is written as
+/// `${:-$}{`.
 pub(crate) fn parts(text: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -109,8 +108,8 @@ pub(crate) fn parts(text: &str) -> Vec<Part<'_>> {
     parts
 }
 
-/// `text` with every `${…}` replaced, once: values are not looked into. Those without a value are
-/// handed to `missing` and left as they are.
+/// `text` with every `${…}` replaced, once: values are not expanded again. Variables without a value are passed to
+/// `missing` and left unchanged.
 pub(crate) fn expand(
     text: &str,
     variables: &dyn Variables,
@@ -129,7 +128,7 @@ pub(crate) fn expand(
                 written,
             } => (variable, default, written),
         };
-        // As in a shell, `:-` also stands in for an empty value.
+        // As in a shell, `:-` also replaces an empty value.
         let value = variables.get(variable);
         let value = value.filter(|value| default.is_none() || !value.is_empty());
         match value.or_else(|| default.map(str::to_owned)) {

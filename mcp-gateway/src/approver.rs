@@ -5,8 +5,7 @@ use async_trait::async_trait;
 /// Answers for callers whose client does not support elicitation.
 #[async_trait]
 pub trait Approver: Send + Sync + 'static {
-    /// Whether a call may run; `None` if there was no answer in time. Dropped once the call is
-    /// cancelled.
+    /// Decides whether a call may run; `None` if there was no answer in time. Dropped when the call is cancelled.
     async fn approve(&self, request: ApprovalRequest) -> Option<bool>;
 }
 
@@ -14,8 +13,8 @@ pub trait Approver: Send + Sync + 'static {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ApprovalRequest {
-    /// The digest of the caller, the call, the tool's definition and the arguments: an answer is to
-    /// exactly this.
+    /// The digest of the caller, the call, the tool's definition and the arguments: an answer is valid for exactly
+    /// this.
     pub digest: String,
     /// The caller; empty where callers are not authenticated.
     pub caller: String,

@@ -8,15 +8,14 @@ use sha2::{Digest as _, Sha256};
 
 /// A log of calls. A call whose decision cannot be recorded is not made.
 pub trait AuditLog: Send + Sync + 'static {
-    /// Keeps a record, before the call goes on.
+    /// Stores a record before the call continues.
     ///
     /// # Errors
-    /// If it was not kept.
+    /// If it could not be stored.
     fn record(&self, record: &CallRecord) -> io::Result<()>;
 }
 
-/// A moment in the life of a call: what was decided, and later what came of it. A call that was
-/// cancelled has no second record.
+/// One of a call's two records: the decision, and later the outcome. A cancelled call has no second record.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CallRecord {

@@ -1,5 +1,5 @@
-//! Connections of one client's own, to legacy servers that ask questions: such a server learns once,
-//! when it is connected, what its client can answer, and on stdio its questions do not name their call.
+//! Per-client connections to legacy servers that ask questions: such a server receives its client's capabilities only
+//! once, when it is connected, and on stdio its questions do not identify their call.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};

@@ -56,8 +56,8 @@ impl Upstream {
         }
     }
 
-    /// Exposes tools and prompts as `{prefix}{name}`; with an empty prefix, under their own names.
-    /// Of two items of one name the one of the earlier server is exposed.
+    /// Exposes tools and prompts as `{prefix}{name}`; with an empty prefix, under their own names. Of two items with
+    /// the same name the one of the earlier server is exposed.
     #[must_use]
     pub fn with_prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefix = Some(prefix.into());
@@ -121,15 +121,15 @@ impl GatewayBuilder {
         self
     }
 
-    /// Has this policy decide about every call of a tool. What it denies by a rule is not listed; for
-    /// what it asks, the caller is asked by elicitation. By default every call runs.
+    /// Sets the policy for tool calls. Tools that a rule denies are not listed; where the policy asks, the caller is
+    /// asked by elicitation. By default every call runs.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = Some(policy);
         self
     }
 
-    /// Names the authenticated caller whom the policy's rules and grants for the default caller are
-    /// for. Callers without authentication are always that one.
+    /// Sets the authenticated caller to whom the policy's rules and grants for the default caller apply. Callers
+    /// without authentication are always the default caller.
     pub fn owner(mut self, caller: impl Into<String>) -> Self {
         self.owner = Some(caller.into());
         self
@@ -153,8 +153,8 @@ impl GatewayBuilder {
         self
     }
 
-    /// Gives each caller a profile: the servers and tools that it sees and can call. The argument is
-    /// `None` for callers that are not authenticated. By default everyone has everything.
+    /// Sets a function that returns each caller's profile: the servers and tools it sees and can call. The argument is
+    /// `None` for callers that are not authenticated. By default every caller has access to everything.
     pub fn profiles(
         mut self,
         profiles: impl Fn(Option<&Caller>) -> Arc<Profile> + Send + Sync + 'static,
@@ -163,17 +163,16 @@ impl GatewayBuilder {
         self
     }
 
-    /// Lists `tool_search` and `tool_call` in place of a caller's tools, if those take more than this
-    /// many bytes of JSON. The tools can be called by their own names all the same. Off by default: a
-    /// model needs more steps with it, and for a list of moderate length more tokens, too.
+    /// Lists `tool_search` and `tool_call` instead of a caller's tools, if those exceed this many bytes of JSON. The
+    /// tools can still be called by their own names. Off by default: a model needs more steps with it, and for a list
+    /// of moderate length more tokens, too.
     pub fn lazy_tools(mut self, above: usize) -> Self {
         self.lazy_above = Some(above);
         self
     }
 
-    /// Returns only the beginning of results of tools that take more than this many bytes of JSON, and
-    /// adds the tool `read_output`, which reads on. Up to 64 MiB are kept for it, in memory. By
-    /// default results pass whole.
+    /// Shortens results of tools that exceed this many bytes of JSON, and adds the tool `read_output`, which reads the
+    /// remainder. Up to 64 MiB are kept for it, in memory. By default results are passed on whole.
     pub fn result_cap(mut self, bytes: usize) -> Self {
         self.result_cap = Some(bytes);
         self
@@ -185,9 +184,9 @@ impl GatewayBuilder {
         self
     }
 
-    /// Sets the key that seals what clients keep between requests: the state of calls that asked
-    /// something, and the handles of tasks. Processes with the same key and the same servers accept
-    /// each other's; by default each process has a fresh one.
+    /// Sets the key that seals what clients keep between requests: the state of calls that asked a question, and the
+    /// handles of tasks. Processes with the same key and the same servers accept each other's; by default each process
+    /// has a new key.
     pub fn state_key(mut self, key: [u8; 32]) -> Self {
         self.state_key = Some(key);
         self
@@ -199,8 +198,8 @@ impl GatewayBuilder {
         self
     }
 
-    /// Connects the servers and returns the gateway, with those that are not connected yet. They
-    /// are tried further, and clients are notified once they are there.
+    /// Connects the servers and returns the gateway, with the servers that are not connected yet. The gateway keeps
+    /// trying them, and notifies clients once they are connected.
     pub async fn start(self) -> (Gateway, Startup) {
         let calls = Arc::new(OpenCalls::default());
         let asking = Arc::new(AskingServers::default());
@@ -363,8 +362,7 @@ impl Gateway {
         &self.shared.manager
     }
 
-    /// Replaces the policy, if there is one, and has clients list their tools again. Running calls
-    /// go on.
+    /// Replaces the policy, if there is one, and has clients list their tools again. Running calls continue.
     pub fn set_policy(&self, policy: Policy) {
         self.shared.gate.set_policy(policy);
         self.service.notifier().tools_changed();
@@ -382,7 +380,7 @@ impl Gateway {
     /// connected again once the calls that run there are done, or after a minute.
     ///
     /// # Errors
-    /// [`ManagerError::ShutDown`] if the gateway is.
+    /// [`ManagerError::ShutDown`] if the gateway was shut down.
     pub async fn set_upstreams(
         &self,
         upstreams: impl IntoIterator<Item = Upstream>,

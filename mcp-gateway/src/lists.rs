@@ -1,5 +1,4 @@
-//! The lists of all upstream servers: fetched from those that are connected, kept until the manager
-//! knows of a change.
+//! The lists of all upstream servers: fetched from connected servers, and cached until the manager reports a change.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! A call that runs upstream, apart from the handler that waits for it: a downstream client of the
-//! modern era has no request in flight while it answers a question.
+//! A call that runs upstream, independent of the handler that waits for it: a downstream client of the modern era has
+//! no request in flight while it answers a question.
 
 use std::sync::Arc;
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use mcp_server::Caller;
 
-/// The servers and tools of one caller. What is not in it is neither listed nor called; the names of
-/// the servers that are left out are in the gateway's instructions.
+/// The servers and tools of one caller. Others are neither listed nor callable; the names of the omitted servers are in
+/// the gateway's instructions.
 ///
 /// ```
 /// let profile = mcp_gateway::Profile::default()

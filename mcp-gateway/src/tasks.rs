@@ -1,5 +1,5 @@
-//! Tasks of upstream servers. Their handles are sealed: each names its server and the task there, and
-//! opens only for the caller that it was made for, in any process with the same key.
+//! Tasks of upstream servers. Their handles are sealed: each contains its server and the task there, and opens only for
+//! the caller it was made for, in any process with the same key.
 
 use std::sync::Arc;
 

@@ -97,8 +97,8 @@ impl Containment {
         all.any(|(which, holding)| which == guarantee && *holding == Holding::Holds)
     }
 
-    /// What the profile promises and this machine cannot enforce. [`Guarantee::Metadata`] is not
-    /// among it: no machine can.
+    /// The guarantees of the profile that this machine cannot enforce. [`Guarantee::Metadata`] is excluded: no machine
+    /// can enforce it.
     pub fn missing(&self) -> impl Iterator<Item = (Guarantee, &str)> {
         self.guarantees()
             .filter_map(|(which, holding)| match holding {

@@ -78,11 +78,11 @@ fn parent(path: &str) -> &str {
 }
 
 impl Denial {
-    /// What the text that a program wrote, to standard error or into a result, says about denials: as
-    /// Node, Python, Rust, Go, Git and the C library write them, and the kernel's audit log.
+    /// Extracts denials from the text a program wrote, to standard error or into a result, in the formats of Node,
+    /// Python, Rust, Go, Git, the C library, and the kernel's audit log.
     ///
-    /// A program may write anything there, so this explains and proves nothing. Paths under `home` are
-    /// shown with `~`.
+    /// A program may write anything there, so denials are hints and prove nothing. Paths under `home` are shown with
+    /// `~`.
     pub fn in_text(text: &str, home: Option<&Path>) -> Vec<Self> {
         let mut found: Vec<Self> = Vec::new();
         for mut wanted in text.lines().filter_map(text::read) {

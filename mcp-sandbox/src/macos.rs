@@ -1,5 +1,5 @@
-//! macOS: `sandbox-exec` with a profile that [`seatbelt`](crate::seatbelt) writes. Not tested on a Mac yet,
-//! which every guarantee says.
+//! macOS: `sandbox-exec` with a profile written by [`seatbelt`](crate::seatbelt). Not tested on a Mac yet, which every
+//! guarantee reports.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

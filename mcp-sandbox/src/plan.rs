@@ -121,7 +121,7 @@ const HOMES: &[&str] = &["/home", "/Users", "/var/home", "/export/home"];
 
 /// The file rules of a profile. `home` is the user's home folder, `own` the server's.
 ///
-/// Later rules never take away what earlier ones allow: Landlock adds them up.
+/// Later rules never revoke earlier ones: Landlock adds them up.
 pub fn file_rules(
     profile: &Profile,
     program: &ProgramFiles,

@@ -12,9 +12,8 @@ use crate::containment::Guarantee;
 
 /// The permissions of one server: files, hosts, variables and limits.
 ///
-/// The default is the strictest one that most servers start under: the system's programs and
-/// libraries are readable, the server's own folder and a temporary one are writable, and there is no
-/// network.
+/// The default is the strictest profile under which most servers start: the system's programs and libraries are
+/// readable, the server's own folder and a temporary one are writable, and there is no network.
 ///
 /// ```
 /// use mcp_sandbox::{Network, Profile};
@@ -39,11 +38,11 @@ pub struct Profile {
     pub variables: BTreeSet<String>,
     /// The resources it may use.
     pub limits: Limits,
-    /// Whether it may change the permissions, the owner and the times of files by their path.
-    /// Landlock does not restrict that to folders, so it holds for every file of the user.
+    /// Whether it may change the permissions, the owner and the times of files by their path. Landlock does not
+    /// restrict that to folders, so it applies to every file of the user.
     pub may_change_attributes: bool,
-    /// Whether it may open Unix sockets, by which it reaches the session bus, key agents and
-    /// container daemons, and through them everything.
+    /// Whether it may open Unix sockets, through which it can reach the session bus, key agents and container daemons,
+    /// and through them everything.
     pub may_use_unix_sockets: bool,
     /// What it starts without where a machine cannot enforce it: each was agreed to.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
@@ -60,8 +59,8 @@ pub enum Network {
     /// None: it gets no sockets.
     #[default]
     None,
-    /// To these hosts, through a proxy that the sandbox starts and names in `HTTP_PROXY`,
-    /// `HTTPS_PROXY` and their like. A program that ignores those variables reaches nothing.
+    /// These hosts, through a proxy that the sandbox starts and sets in `HTTP_PROXY`, `HTTPS_PROXY` and similar
+    /// variables. A program that ignores those variables reaches nothing.
     Hosts(Vec<HostRule>),
     /// All hosts, including this machine.
     All,
@@ -69,8 +68,8 @@ pub enum Network {
 
 /// A host that a server may connect to: `example.com`, `*.example.com`, either with `:port`.
 ///
-/// A name that resolves to an address of this machine or of a private network is refused, unless the
-/// rule is that address itself, or `localhost`.
+/// A name that resolves to an address of this machine or of a private network is refused, unless the rule is that
+/// address itself, or `localhost`.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct HostRule {

@@ -16,10 +16,9 @@ use crate::proxy::Proxy;
 
 /// Starts a server under a profile: a spawner for one server.
 ///
-/// The server gets a folder of its own, with `home` and `tmp` in it, which its `HOME` and `TMPDIR`
-/// name; all that it keeps is there. What cannot be enforced on this machine is in
-/// [`containment`](Self::containment), and unless the profile allows to be weaker, the server does not
-/// start then.
+/// The server gets its own folder, with `home` and `tmp` in it, to which its `HOME` and `TMPDIR` point; everything it
+/// stores is there. Guarantees that cannot be enforced on this machine are in [`containment`](Self::containment); the
+/// server does not start without them, unless the profile allows that.
 #[derive(Clone, Debug)]
 pub struct Sandbox {
     profile: Arc<Profile>,
@@ -28,8 +27,8 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// A sandbox for one server. `folder` is made when the server starts, and is its own: no other
-    /// server may have it, and nothing that the host trusts may be in it.
+    /// Creates a sandbox for one server. `folder` is created when the server starts, and belongs to it alone: no other
+    /// server may use it, and nothing the host trusts may be in it.
     pub fn new(profile: Profile, folder: impl Into<PathBuf>) -> Self {
         Self {
             profile: Arc::new(profile),
@@ -38,8 +37,8 @@ impl Sandbox {
         }
     }
 
-    /// Reports each connection that the sandbox refuses when it is first refused. `observer` runs
-    /// where the server waits, so it must be quick.
+    /// Sets a callback for the first refusal of each connection by the sandbox. The server waits while `observer` runs,
+    /// so it must be quick.
     #[must_use]
     pub fn with_observer(mut self, observer: impl Fn(&Wanted) + Send + Sync + 'static) -> Self {
         self.denials = Arc::new(Denials::observed(observer));
@@ -61,9 +60,8 @@ impl Sandbox {
         &self.folder
     }
 
-    /// What the sandbox itself has refused since it was made: connections to hosts that the profile
-    /// does not list. The kernel does not report what it refuses; [`Denial::in_text`] reads what the
-    /// server says about it.
+    /// The connections that the sandbox itself has refused since its creation, because the profile does not list their
+    /// hosts. The kernel does not report its denials; [`Denial::in_text`] extracts them from the server's own messages.
     pub fn denials(&self) -> Vec<Denial> {
         self.denials.all()
     }

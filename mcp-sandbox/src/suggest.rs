@@ -1,5 +1,4 @@
-//! A profile to propose for a command, to be agreed to by a person. Pure but for the question what a
-//! path is.
+//! A profile to suggest for a command, for a person's approval. Pure except for the check what a path is.
 
 use std::path::{Path, PathBuf};
 
@@ -38,11 +37,11 @@ const SCRIPTS: [&str; 8] = ["js", "mjs", "cjs", "ts", "py", "pyz", "jar", "rb"];
 /// Launchers that download what they run. From where, their own configuration says.
 const LAUNCHERS: [&str; 5] = ["npx", "bunx", "pnpm", "uvx", "pipx"];
 
-/// A profile under which a command probably works, and why it allows more than
-/// [`Profile::for_command`] does. `kind` answers what a path is.
+/// Suggests a profile under which a command probably works, with the reasons why it allows more than
+/// [`Profile::for_command`]. `kind` returns the kind of a path.
 ///
-/// An argument that is a folder is one to work in; a file beside which others may be written (a
-/// database) opens its folder; a script is read with what is installed around it.
+/// A folder among the arguments becomes writable; a file beside which others may be written (a database) makes its
+/// folder writable; a script becomes readable with everything installed around it.
 pub fn suggest(
     command: &ServerCommand,
     kind: impl Fn(&Path) -> PathKind,

@@ -1,8 +1,8 @@
 //! The system calls a contained server may make, as data.
 //!
-//! Two lists, two filters. What [`KNOWN`] does not name fails with `ENOSYS`, as on a kernel that does
-//! not have it, so that programs fall back to older calls: this covers every call of the future, the
-//! 32-bit ABIs and `clone3`, whose flags a filter cannot see. What [`refused`] names fails with `EPERM`.
+//! There are two lists and two filters. A call that [`KNOWN`] does not name fails with `ENOSYS`, as on a kernel without
+//! it, so that programs fall back to older calls: this covers all future calls, the 32-bit ABIs and `clone3`, whose
+//! flags a filter cannot see. A call that [`refused`] names fails with `EPERM`.
 
 mod known;
 mod refused;

@@ -27,26 +27,26 @@ use crate::handler::error::Error;
 pub enum ToolReply {
     /// Its result.
     Result(Box<CallToolResult>),
-    /// A task of the handler's own that will have it, for a client that
-    /// [takes tasks](Context::takes_tasks). The handler answers for it from now on.
+    /// A task kept by the handler that will have the result, for a client that [takes tasks](Context::takes_tasks). The
+    /// handler is responsible for it from now on.
     Task(Box<Task>),
 }
 
 /// Answers the requests of clients.
 ///
-/// [`Server::new`](crate::Server::new) has typed registrations and needs none of this. Implement it
-/// for a server whose tools are known only at run time, such as a gateway, and serve it with
+/// [`Server::new`](crate::Server::new) has typed registrations and does not need this trait. Implement it for a server
+/// whose tools are known only at run time, such as a gateway, and serve it with
 /// [`Server::with_handler`](crate::Server::with_handler).
 ///
-/// Futures may be dropped at any time: the client cancelled, the time is up, or a question has to
-/// be answered first.
+/// Futures may be dropped at any time: when the client cancels, at a time-out, or when a question has to be answered
+/// first.
 #[async_trait]
 pub trait Handler: Send + Sync + 'static {
     /// Names the server.
     fn info(&self) -> Implementation;
 
-    /// What the server can do. Methods of capabilities that are not declared are not found. The
-    /// tasks extension in here also declares the experimental tasks of 2025-11-25 to its clients.
+    /// The server's capabilities. Methods of undeclared capabilities are not found. The tasks extension here also
+    /// declares the experimental tasks of 2025-11-25 to its clients.
     fn capabilities(&self) -> ServerCapabilities;
 
     /// How to use the server, for a model.
@@ -89,9 +89,8 @@ pub trait Handler: Send + Sync + 'static {
         Err(Error::unknown_tool(&params.name))
     }
 
-    /// As [`call_tool`](Self::call_tool), for a handler that keeps tasks of its own, which another
-    /// server runs for instance. Tasks that [`Context::detach`] makes are kept by the server and need
-    /// none of this.
+    /// Like [`call_tool`](Self::call_tool), for a handler that keeps its own tasks, for instance tasks of another
+    /// server. Tasks created by [`Context::detach`] are kept by the server and do not need this method.
     async fn call_tool_or_task(
         &self,
         params: CallToolParams,
@@ -119,14 +118,13 @@ pub trait Handler: Send + Sync + 'static {
         Err(Error::unknown_task(&params.task_id))
     }
 
-    /// A session wants log messages of this level and above from now on. What it does not want is not
-    /// sent to it in any case.
+    /// A session requests log messages of this level and above from now on. Other messages are never sent to it.
     async fn log_level_changed(&self, level: LoggingLevel, cx: &Context) {
         let _ = (level, cx);
     }
 
-    /// The roots of this session's client ([`Context::session_id`]) changed. Ask for them in the
-    /// next call; do not wait here.
+    /// The roots of this session's client ([`Context::session_id`]) changed. Ask for them in the next call; do not wait
+    /// here.
     fn roots_changed(&self, session: u64) {
         let _ = session;
     }
@@ -161,8 +159,8 @@ pub trait Handler: Send + Sync + 'static {
         Err(Error::resource_not_found(params.uri))
     }
 
-    /// Whether a resource can be watched. [`Notifier::resource_updated`](crate::Notifier::resource_updated)
-    /// tells those who do.
+    /// Whether a resource can be watched. [`Notifier::resource_updated`](crate::Notifier::resource_updated) notifies
+    /// its watchers.
     async fn can_watch(&self, uri: &str, cx: &Context) -> bool {
         let _ = (uri, cx);
         true

@@ -21,8 +21,7 @@ use crate::handler::context::LevelGate;
 use crate::pipe::outlet::Outlet;
 use crate::server::shared::Shared;
 
-/// Announces changes to every client that wants to hear of them. Cheap to clone; does not keep the
-/// server alive.
+/// Announces changes to every subscribed client. Cheap to clone; does not keep the server alive.
 #[derive(Clone)]
 pub struct Notifier(Weak<Shared>);
 
@@ -56,8 +55,8 @@ impl Notifier {
         self.announce(&Change::Log(Box::new(message)));
     }
 
-    /// The user of this session ([`Context::session_id`](crate::Context::session_id)) is done with
-    /// the URL that an elicitation with this id asked them to visit.
+    /// The user of this session ([`Context::session_id`](crate::Context::session_id)) has completed the action at the
+    /// URL of the elicitation with this id.
     pub fn elicitation_complete(&self, session: u64, elicitation_id: impl Into<String>) {
         self.announce(&Change::ElicitationComplete {
             session,

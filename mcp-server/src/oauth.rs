@@ -19,12 +19,11 @@ pub use keys::{JwksUrl, KeySource};
 const MAX_TOKEN_BYTES: usize = 16 << 10;
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
-/// Accepts bearer tokens (RFC 6750) that are JWTs signed by one issuer for one resource, and
-/// publishes the protected-resource metadata (RFC 9728) that tells clients where to get one.
+/// Accepts bearer tokens (RFC 6750) that are JWTs signed by one issuer for one resource, and publishes the
+/// protected-resource metadata (RFC 9728) from which clients learn where to get one.
 ///
-/// Signatures may be RS256, RS384, RS512, ES256, ES384 or EdDSA. The issuer, the audience and the
-/// validity in time have to be right, with a minute's leeway; the subject becomes the
-/// [`Caller`]'s id.
+/// Signatures may be RS256, RS384, RS512, ES256, ES384 or EdDSA. The issuer, the audience and the validity period must
+/// be right, with a minute's leeway; the subject becomes the [`Caller`]'s id.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
@@ -44,11 +43,10 @@ pub struct JwtAuthenticator {
     scopes: Vec<String>,
 }
 
-/// Verifies JWTs that one issuer has signed for one audience: access tokens, or the ID tokens of
-/// OpenID Connect.
+/// Verifies JWTs signed by one issuer for one audience: access tokens, or the ID tokens of OpenID Connect.
 ///
-/// The signature, the issuer, the audience and the validity in time have to be right, as for
-/// [`JwtAuthenticator`]. What else a token claims, such as a `nonce`, is for the caller to compare.
+/// The signature, the issuer, the audience and the validity period must be right, as for [`JwtAuthenticator`]. The
+/// caller compares other claims, such as a `nonce`.
 #[derive(Debug)]
 pub struct JwtVerifier {
     issuer: String,
@@ -101,7 +99,7 @@ impl JwtVerifier {
     /// The subject of a token, with all its claims.
     ///
     /// # Errors
-    /// If the token is not valid, or the issuer's keys cannot be had.
+    /// If the token is invalid, or the issuer's keys cannot be fetched.
     pub async fn verify(&self, token: &str) -> Result<Caller, JwtError> {
         let token = Some(token).filter(|token| token.len() <= MAX_TOKEN_BYTES);
         let unverified = token.and_then(jwt::Unverified::read);

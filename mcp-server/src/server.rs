@@ -61,8 +61,8 @@ impl Server<Registry> {
         self
     }
 
-    /// Adds a tool. Its input schema is that of the closure's argument type, its output schema that
-    /// of [`Json`](crate::Json) content, if it returns such.
+    /// Adds a tool. Its input schema is derived from the closure's argument type, its output schema from its
+    /// [`Json`](crate::Json) content, if it returns any.
     #[cfg(feature = "schemars")]
     pub fn tool<A, F, Fut, R>(
         mut self,
@@ -83,8 +83,8 @@ impl Server<Registry> {
         self
     }
 
-    /// Adds a tool with a schema of your own. Arguments are checked against it, and structured
-    /// content against the output schema, if there is one (feature `validate`).
+    /// Adds a tool with a custom schema. Arguments are validated against it, and structured content against the output
+    /// schema, if there is one (feature `validate`).
     pub fn tool_with_schema<A, F, Fut, R>(mut self, tool: Tool, run: F) -> Self
     where
         A: DeserializeOwned + Send + 'static,
@@ -96,9 +96,8 @@ impl Server<Registry> {
         self
     }
 
-    /// Shows each request only the tools for which `is_visible` returns `true`: by its caller, or by
-    /// what the program has switched on. Others are neither listed nor callable. Announce a change
-    /// with [`Notifier::tools_changed`].
+    /// Shows each request only the tools for which `is_visible` returns `true`: depending on its caller, or on what the
+    /// program has enabled. Others are neither listed nor callable. Announce a change with [`Notifier::tools_changed`].
     pub fn filter_tools(
         mut self,
         is_visible: impl Fn(&Tool, &Context) -> bool + Send + Sync + 'static,
@@ -107,8 +106,8 @@ impl Server<Registry> {
         self
     }
 
-    /// Calls `changed` with a session ([`Context::session_id`]) whose client says that its roots
-    /// changed. Ask for them in the session's next call ([`Roots`](crate::Roots)).
+    /// Calls `changed` with a session ([`Context::session_id`]) whose client reports that its roots changed. Ask for
+    /// them in the session's next call ([`Roots`](crate::Roots)).
     pub fn on_roots_changed(mut self, changed: impl Fn(u64) + Send + Sync + 'static) -> Self {
         self.handler.roots_changed = Some(Arc::new(changed));
         self
@@ -198,16 +197,15 @@ impl<H: Handler> Server<H> {
         self
     }
 
-    /// How long, and by whom, lists and resources may be cached that do not say so themselves
-    /// (modern era). Default: not at all.
+    /// Sets the cache hints of lists and resources that have none of their own (modern era). Default: no caching.
     pub fn cache(mut self, ttl: Duration, scope: CacheScope) -> Self {
         self.cache.ttl_ms = i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX);
         self.cache.scope = scope;
         self
     }
 
-    /// The key that seals `requestState` values. Processes that share a key can finish each other's
-    /// calls; by default each process has a fresh one.
+    /// Sets the key that seals `requestState` values. Processes that share a key can finish each other's calls; by
+    /// default each process has a new one.
     pub fn state_key(mut self, key: [u8; 32]) -> Self {
         self.state_key = Some(key);
         self

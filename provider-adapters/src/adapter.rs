@@ -57,8 +57,8 @@ pub trait Adapter: fmt::Debug + Send + Sync {
         Environment::default()
     }
 
-    /// A request for the provider's list of models, without a body, from where a page ended.
-    /// [`ModelPage::read`](crate::ModelPage::read) reads the response. `None` if there is no list.
+    /// A request for the provider's list of models, without a body, starting after a page.
+    /// [`ModelPage::read`](crate::ModelPage::read) parses the response. `None` if there is no list.
     fn models_request(&self, after: Option<&str>) -> Option<WireRequest> {
         let _ = after;
         None
@@ -72,8 +72,8 @@ pub trait Adapter: fmt::Debug + Send + Sync {
         ToolSet::compile(tools, self.target())
     }
 
-    /// Whether the wire has a search of its own for [deferred](ToolSpec::deferred) tools, with this
-    /// model. Where it has none, deferred tools are sent like all others.
+    /// Whether the wire has its own search for [deferred](ToolSpec::deferred) tools, with this model. If it has none,
+    /// deferred tools are sent like all others.
     fn defers_tools(&self, model: &str) -> bool {
         let _ = model;
         false
@@ -85,8 +85,7 @@ pub trait Adapter: fmt::Debug + Send + Sync {
     /// Writes a request.
     fn encode(&self, request: &Request) -> Result<Encoded, EncodeError>;
 
-    /// The messages that these turns become in a request with these tools, without cache
-    /// breakpoints.
+    /// The messages for these turns in a request with these tools, without cache breakpoints.
     fn messages(&self, turns: &[Turn], tools: &ToolSet) -> Vec<RawJson>;
 
     /// A decoder for one reply.

@@ -17,8 +17,8 @@ use crate::conversation::turn::{AssistantTurn, SystemTurn, Turn, UserTurn};
 
 /// A conversation: instructions and turns.
 ///
-/// Every tool call in it has its result, because an [`AssistantTurn`] cannot be built otherwise.
-/// A history from elsewhere that is not so tidy goes through [`History`](crate::History) first.
+/// Every tool call in it has its result, because an [`AssistantTurn`] cannot be built otherwise. Pass a history from
+/// elsewhere, which may be less consistent, through [`History`](crate::History) first.
 ///
 /// ```
 /// use provider_adapters::{AssistantTurn, Conversation};

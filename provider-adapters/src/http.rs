@@ -60,9 +60,8 @@ pub struct Timeouts {
 }
 
 impl Default for Timeouts {
-    /// Five minutes to the first byte, two minutes between bytes, no limit for the whole. To
-    /// connect takes ten seconds at most, unless you bring a
-    /// [client of your own](HttpModel::with_client).
+    /// Five minutes to the first byte, two minutes between bytes, no total limit. Connecting takes ten seconds at most,
+    /// unless you use [your own client](HttpModel::with_client).
     fn default() -> Self {
         Self {
             first_byte: Duration::from_secs(300),
@@ -95,8 +94,8 @@ impl Timeouts {
     }
 }
 
-/// A model behind HTTP: streams, retries by the provider's own rules, and leaves out a tool whose
-/// definition the provider refuses.
+/// A model over HTTP: it streams, retries by the provider's own rules, and omits a tool whose definition the provider
+/// rejects.
 ///
 /// Dropping the future or the stream cancels the request. Keys and headers are never printed.
 ///
@@ -161,8 +160,8 @@ impl<A: Adapter> HttpModel<A> {
         Ok(Self::over(adapter, Carrier::Http(client)))
     }
 
-    /// Sends nothing: plays back what [`recording`](Self::recording) wrote. A request that is not
-    /// the recorded one fails with the first difference; nothing is ever sent.
+    /// Plays back the output of [`recording`](Self::recording). A request that differs from the recorded one fails with
+    /// the first difference; nothing is ever sent.
     ///
     /// # Errors
     /// [`ModelError::Setup`] if the file cannot be read.
@@ -189,11 +188,10 @@ impl<A: Adapter> HttpModel<A> {
         }
     }
 
-    /// With everything that passes written to a file, which is made anew: bodies and bytes, but
-    /// neither keys nor headers of yours.
+    /// Records all traffic to a file, which is replaced: bodies and bytes, but neither keys nor your own headers.
     ///
     /// # Errors
-    /// [`ModelError::Setup`] if the file cannot be written, or if nothing is sent at all.
+    /// [`ModelError::Setup`] if the file cannot be written, or if the model plays back a recording.
     pub fn recording(mut self, file: impl AsRef<Path>) -> Result<Self, ModelError> {
         let Carrier::Http(client) = self.carrier else {
             return Err(ModelError::Setup(
@@ -255,8 +253,7 @@ impl<A: Adapter> HttpModel<A> {
         self
     }
 
-    /// Reports each request that failed and is made again, before the wait for it: its error, and how
-    /// long the wait is.
+    /// Sets a callback for retried requests: it receives the error and the delay before each retry.
     #[must_use]
     pub fn with_retry_notice(
         mut self,

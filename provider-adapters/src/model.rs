@@ -28,8 +28,7 @@ pub trait Model: fmt::Debug + Send + Sync {
     /// The adapter of its wire, which compiles a request's tools.
     fn adapter(&self) -> &dyn Adapter;
 
-    /// The model's name at its provider, for callers that name none in their requests. Empty if it is
-    /// not known.
+    /// The model's name at its provider, for callers that set none in their requests. Empty if unknown.
     fn name(&self) -> &str {
         ""
     }
@@ -39,8 +38,8 @@ pub trait Model: fmt::Debug + Send + Sync {
     /// Dropping the future, or the stream, cancels the request.
     async fn start(&self, request: &Request) -> Result<Box<dyn ReplyStream>, ModelError>;
 
-    /// Sends a request and waits for the whole reply. A reply that fails midway, or that does not
-    /// match the request's output schema, is an error.
+    /// Sends a request and waits for the whole reply. A reply that fails midway, or that does not match the request's
+    /// output schema, is an error.
     async fn ask(&self, request: &Request) -> Result<Reply, ModelError> {
         let mut stream = self.start(request).await?;
         while stream.next().await.is_some() {}
@@ -96,9 +95,9 @@ impl<M: Model + ?Sized> Model for Box<M> {
 /// A reply in progress.
 #[async_trait]
 pub trait ReplyStream: Send {
-    /// What happens next; nothing when the reply is over.
+    /// The next event; `None` when the reply has ended.
     ///
-    /// Cancel safe: no event is lost if the future is dropped.
+    /// Cancel-safe: no event is lost if the future is dropped.
     async fn next(&mut self) -> Option<ReplyEvent>;
 
     /// The reply, as far as it has come.

@@ -31,8 +31,8 @@ pub struct Reply {
     /// The reason why it stopped; `None` if it did not get that far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Stop>,
-    /// The value that matches the request's output schema, or why there is none. `None` if the
-    /// request has no output schema, or if the reply ended in tool calls, a refusal or an error.
+    /// The value that matches the request's output schema, or the reason why there is none. `None` if the request has
+    /// no output schema, or if the reply ended in tool calls, a refusal or an error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<Result<RawJson, InvalidOutput>>,
     /// Token usage.
@@ -84,8 +84,7 @@ impl Reply {
     /// The structured output, deserialized.
     ///
     /// # Errors
-    /// [`InvalidOutput`] if there is none, if it does not match the request's output schema, or if
-    /// it is no `T`.
+    /// [`InvalidOutput`] if there is none, if it does not match the request's output schema, or if it is not a `T`.
     pub fn output_as<T: DeserializeOwned>(&self) -> Result<T, InvalidOutput> {
         let invalid = |violation: String| InvalidOutput::new(&self.text(), vec![violation]);
         match &self.output {

@@ -26,7 +26,7 @@ use crate::request::tool_set::ToolSet;
 
 /// A request, the same for every provider.
 ///
-/// Keep it and let its conversation grow: nothing needs to be rebuilt for the next turn.
+/// Keep it and let its conversation grow: nothing has to be rebuilt for the next turn.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Request {

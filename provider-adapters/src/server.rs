@@ -1,8 +1,8 @@
 //! The provider's side of every wire: replies as a real provider sends them, and parsed requests.
 //!
-//! A [`ScriptedReply`] becomes the bytes that a provider streams or answers whole, and an [`Asked`]
-//! is a request as the provider reads it: enough for a scripted model behind a real HTTP endpoint,
-//! so that tests run the whole path.
+//! A [`ScriptedReply`] is encoded as the bytes that a provider streams or returns whole, and an [`Asked`] is a request
+//! as parsed by the provider: enough for a scripted model behind a real HTTP endpoint, so that tests cover the whole
+//! path.
 //!
 //! ```
 //! use provider_adapters::server::ScriptedReply;
@@ -38,8 +38,8 @@ const PIECE: usize = 12;
 
 /// The reply of a scripted model, in neutral form.
 ///
-/// Parts come in the order they were added. A model that thinks does so first, and calls come
-/// last: no wire can say it in another order when the reply is whole.
+/// Parts appear in the order they were added. Reasoning comes first, and calls come last: no wire can express another
+/// order in a whole reply.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ScriptedReply {
     id: String,
@@ -87,8 +87,8 @@ impl ScriptedReply {
         }
     }
 
-    /// With thoughts. Chat Completions has no place of its own for them: they go where
-    /// compatible servers put them.
+    /// Adds reasoning. Chat Completions has no standard field for it: it is sent in the field that compatible servers
+    /// use.
     #[must_use]
     pub fn with_reasoning(self, text: impl Into<String>) -> Self {
         self.with(Part::Reasoning(text.into()))
@@ -100,8 +100,8 @@ impl ScriptedReply {
         self.with(Part::Text(text.into()))
     }
 
-    /// With a tool call. Arguments that are no JSON object, as of a reply that was cut, are left
-    /// out on wires that carry objects: Gemini, and Anthropic's whole replies.
+    /// Adds a tool call. Arguments that are not a JSON object, such as truncated ones, are omitted on wires that carry
+    /// objects: Gemini, and Anthropic's whole replies.
     #[must_use]
     pub fn with_call(
         self,
@@ -128,7 +128,7 @@ impl ScriptedReply {
         self
     }
 
-    /// With why it stopped, in the nearest word the wire has. Otherwise it is
+    /// Sets the reason why it stopped, mapped to the wire's closest value. The default is
     /// [`ToolUse`](StopReason::ToolUse) with calls and [`End`](StopReason::End) without.
     #[must_use]
     pub fn with_stop(mut self, reason: StopReason) -> Self {

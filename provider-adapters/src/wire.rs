@@ -35,7 +35,7 @@ pub enum Wire {
     Prompt,
     /// Amazon Bedrock's Converse.
     Bedrock,
-    /// A wire of an [`Adapter`](crate::Adapter) outside of this crate. Several of them differ by
+    /// A wire of an [`Adapter`](crate::Adapter) outside this crate. Several such wires are distinguished by
     /// [`Native::dialect`](crate::Native::dialect).
     Custom,
 }

@@ -76,7 +76,7 @@ impl MetaCall {
     /// Reads a call of the built-in tool `tool`.
     ///
     /// # Errors
-    /// [`InvalidMetaCall`] if there is no such tool, or if the arguments do not fit it.
+    /// [`InvalidMetaCall`] if there is no such tool, or if its arguments are invalid.
     pub fn parse(tool: &str, arguments: &RawObject) -> Result<Self, InvalidMetaCall> {
         #[derive(Deserialize)]
         struct Search {

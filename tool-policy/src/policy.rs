@@ -286,8 +286,7 @@ impl Policy {
         &self.rules
     }
 
-    /// Judges a call of `tool` by the default caller. Grants that expire do not count: the time is
-    /// unknown.
+    /// Judges a call of `tool` by the default caller. Grants that expire do not apply, because the time is unknown.
     pub fn judge(&self, tool: &ToolInfo) -> Verdict {
         self.judge_for(&Caller::default(), tool, None)
     }

@@ -10,8 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::meta_tools::BUILT_IN;
 use crate::scan::Alarm;
 
-/// A tool that can be called: its server, what the model sees of it, and what is known about its
-/// behaviour.
+/// A callable tool: its server, its definition for the model, and what is known about its behaviour.
 ///
 /// ```
 /// use tool_policy::ToolInfo;
@@ -28,8 +27,8 @@ pub struct ToolInfo {
     pub server_id: String,
     /// The server's name.
     pub server: String,
-    /// Identifies the program or the address behind the server's name. An approval for one identity
-    /// does not count for another.
+    /// Identifies the program or the address behind the server's name. An approval for one identity does not apply to
+    /// another.
     #[serde(default)]
     pub server_identity: String,
     /// The server's name for the tool.

@@ -14,8 +14,7 @@ impl Agent {
     ///
     /// # Errors
     /// [`AskError`] if a server cannot be connected, if a call needs approval and there is no
-    /// [`on_approval`](Self::on_approval), or if the run ends for another reason than that the model
-    /// has finished.
+    /// [`on_approval`](Self::on_approval), or if the run ends for any reason other than that the model has finished.
     pub async fn ask(&self, question: impl Into<String>) -> Result<Run, AskError> {
         #[cfg(feature = "manager")]
         self.connect().await?;

@@ -14,12 +14,12 @@ use crate::run::step::Reason;
 use crate::session::Session;
 
 impl Agent {
-    /// Drives a run until it ends and returns the reason. Calls that need approval go to
+    /// Drives a run until it ends and returns the reason. Calls that need approval are passed to
     /// [`on_approval`](Self::on_approval).
     ///
-    /// Returns `None` if the run waits for a person that cannot be asked here: for an approval without
-    /// `on_approval`, or for an answer to a server. The run is left as it is: continue it in a
-    /// [`session`](Self::session), or use an [unattended](crate::Policy::unattended) policy.
+    /// Returns `None` if the run waits for a person who cannot be asked here: for an approval without `on_approval`, or
+    /// for an answer to a server. The run is unchanged: continue it in a [`session`](Self::session), or use an
+    /// [unattended](crate::Policy::unattended) policy.
     pub async fn finish(&self, run: &mut Run) -> Option<Reason> {
         let mut session = self.session(run);
         if let Some(ask) = &self.on_approval {

@@ -16,11 +16,11 @@ use crate::toolbox::managed::ManagedTools;
 use crate::toolbox::{Invocation, Outcome, Toolbox};
 
 impl Agent {
-    /// Connects the agent's [servers](Self::servers), once; runs do so when they need it.
+    /// Connects the agent's [servers](Self::servers), once; otherwise a run connects them on first use.
     ///
     /// # Errors
-    /// [`AskError::Servers`] with those that could not be connected. The others are, and a run in a
-    /// [`session`](Self::session) goes on with them.
+    /// [`AskError::Servers`] with those that could not be connected. The others are connected, and a run in a
+    /// [`session`](Self::session) continues with them.
     pub async fn connect(&self) -> Result<(), AskError> {
         match &self.servers {
             Some(servers) => match servers.connect().await {
@@ -31,8 +31,8 @@ impl Agent {
         }
     }
 
-    /// Closes the agent's [servers](Self::servers), and returns when nothing is left of them. Dropping
-    /// the last clone of the agent closes them as well, in the background.
+    /// Closes the agent's [servers](Self::servers), and returns when all of them have ended. Dropping the last clone of
+    /// the agent closes them as well, in the background.
     pub async fn close(&self) {
         if let Some(managed) = self.servers.as_ref().and_then(|it| it.managed.get()) {
             managed.manager().shutdown().await;

@@ -17,12 +17,11 @@ use crate::session::handle::Handle;
 const EVENTS: usize = 64;
 
 impl Agent {
-    /// Drives a run on a task of its own. Calls that need approval go to
-    /// [`on_approval`](Self::on_approval), or wait for an answer by the
-    /// [`handle`](SpawnedRun::handle).
+    /// Drives a run on its own task. Calls that need approval are passed to [`on_approval`](Self::on_approval), or wait
+    /// for an answer through the [`handle`](SpawnedRun::handle).
     ///
-    /// The task stops at a full queue of events until some are taken. To store the run between two
-    /// steps, drive it in a [`session`](Self::session) instead.
+    /// The task pauses while its queue of events is full. To store the run between two steps, drive it in a
+    /// [`session`](Self::session) instead.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -62,8 +61,8 @@ impl SpawnedRun {
         self.handle.clone()
     }
 
-    /// Waits for the end and returns the run; `None` if the code that drives it crashed. Events that
-    /// were not taken are dropped.
+    /// Waits for the end and returns the run; `None` if the code that drives it panicked. Events that were not taken
+    /// are dropped.
     pub async fn finish(mut self) -> Option<Run> {
         while self.events.recv().await.is_some() {}
         self.task.join_next().await?.ok()

@@ -14,8 +14,8 @@ pub struct NextRequest<'r> {
     pub round: u32,
     /// The model's name.
     pub model: String,
-    /// Which tools it may or must call. At a limit, and in a mode without tools, it is
-    /// [`None`](ToolChoice::None) whatever a hook sets.
+    /// The tools it may or must call. At a limit, and in a mode without tools, it is [`None`](ToolChoice::None)
+    /// regardless of the hook.
     pub choice: ToolChoice,
     /// Sampling and reasoning options.
     pub options: Options,

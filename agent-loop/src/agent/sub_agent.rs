@@ -21,13 +21,13 @@ const SERVER: &str = "agents";
 const SCHEMA: &str = r#"{"type":"object","properties":{"task":{"type":"string","description":"What to do, with everything that has to be known for it."}},"required":["task"],"additionalProperties":false}"#;
 
 impl Agent {
-    /// Makes the agent a tool of another agent, with one argument: the task. Each call is a run of its
-    /// own, with this agent's instructions, policy and limits, and its last reply is the result.
+    /// Turns the agent into a tool of another agent, with one argument: the task. Each call is a separate run with this
+    /// agent's instructions, policy and limits, and its last reply is the result.
     ///
     /// - Its usage counts against the limits of the run that calls it.
-    /// - Its calls that need approval are asked for in that run, whatever `on_approval` it has:
-    ///   [`Approval::via`](crate::Approval::via) names the way.
-    /// - Its events are in that run's, as [`RunEvent::Delegated`].
+    /// - Its approvals are requested in that run, regardless of its own `on_approval`:
+    ///   [`Approval::via`](crate::Approval::via) has the chain of sub-agents.
+    /// - Its events are reported in that run, as [`RunEvent::Delegated`].
     /// - It is cancelled, stored and resumed with that run.
     ///
     /// ```

@@ -9,7 +9,7 @@ use tool_policy::ToolInfo;
 
 /// The servers whose tools are offered, in the format of chat programs' settings.
 ///
-/// Unset is off: `{}` chooses nothing.
+/// Unset means off: `{}` selects nothing.
 ///
 /// ```
 /// use agent_loop::Selection;
@@ -81,8 +81,7 @@ impl Selection {
     }
 }
 
-/// The definitions that a request to this provider carries, and the tools they are of; nothing if
-/// no tool takes part.
+/// The definitions in a request to this provider, and their tools; nothing if no tool is included.
 pub fn setup_tools(
     tools: &[ToolInfo],
     selection: &Selection,

@@ -25,8 +25,8 @@ impl Run {
         self.state.compaction.as_ref()
     }
 
-    /// Keeps a turn, by its position in the [conversation](Self::conversation), out of compactions.
-    /// Compactions move positions; [`pinned`](Self::pinned) has them as they are.
+    /// Keeps a turn, by its position in the [conversation](Self::conversation), out of compactions. Compactions change
+    /// positions; [`pinned`](Self::pinned) has the current ones.
     pub fn pin(&mut self, turn: usize) {
         if turn < self.state.conversation.turns().len() {
             self.state.pinned.insert(turn);
@@ -43,8 +43,8 @@ impl Run {
         &self.state.pinned
     }
 
-    /// About how many tokens the next request to the model has: the provider's last count, and an
-    /// estimate of what was added since.
+    /// The approximate number of tokens of the next request to the model: the provider's last count, and an estimate of
+    /// what was added since.
     pub fn context_tokens(&self) -> u64 {
         let turns = self.state.conversation.turns();
         match self.state.measured {
@@ -56,12 +56,11 @@ impl Run {
         }
     }
 
-    /// Compacts the conversation now, between two steps; the next step may be to summarise. Without
-    /// settings of its own the run compacts as [`Compaction::when_full`] does. Returns whether there is
-    /// anything to remove.
+    /// Compacts the conversation now, between two steps; the next step may be to summarise. Without its own settings
+    /// the run uses [`Compaction::when_full`]. Returns whether there is anything to remove.
     ///
     /// # Errors
-    /// A message if pinned turns have more tokens than are to be left.
+    /// A message if the pinned turns exceed the target.
     pub fn compact(&mut self) -> Result<bool, String> {
         if matches!(self.state.phase, Phase::Acting(_)) {
             return Ok(false);
@@ -164,8 +163,7 @@ impl Run {
         }))
     }
 
-    /// Feeds the summary that a [`Step::Compact`](crate::Step::Compact) asked for, and what it cost if
-    /// that is known.
+    /// Adds the summary requested by a [`Step::Compact`](crate::Step::Compact), and its cost if known.
     pub fn summarised(&mut self, summary: &str, usage: Usage, cost_micros: Option<u64>) {
         let Some(plan) = self.state.compacting.take() else {
             return;
@@ -187,8 +185,8 @@ impl Run {
         }
     }
 
-    /// Feeds that the provider refused the request because it does not fit the model's context window.
-    /// The conversation is compacted and the model asked again, once; otherwise the run is over.
+    /// Reports that the provider rejected the request because it exceeds the model's context window. The conversation
+    /// is compacted and the request repeated, once; otherwise the run ends.
     pub fn context_full(&mut self) {
         if !matches!(self.state.phase, Phase::Model) {
             return;

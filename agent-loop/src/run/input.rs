@@ -148,8 +148,7 @@ impl Run {
         }
     }
 
-    /// Feeds what became of a call. A call that does not run takes nothing in: it may have been
-    /// cancelled.
+    /// Adds the outcome of a call. The outcome of a call that is not running is ignored: it may have been cancelled.
     pub fn finished(&mut self, number: CallNumber, outcome: Outcome) {
         let limits = self.state.limits;
         let Some(call) = self.find(number).filter(|call| call.is_running()) else {
@@ -187,8 +186,8 @@ impl Run {
     /// Adds a person's answer to an [`Approval`](crate::Approval): exactly the one that was shown.
     ///
     /// # Errors
-    /// [`AnswerError`] if the call does not wait for one, if what waits is not what was shown, or
-    /// if edited arguments do not fit.
+    /// [`AnswerError`] if the call does not wait for one, if the waiting question is not the one that was shown, or if
+    /// edited arguments are invalid.
     pub fn answer(
         &mut self,
         shown: &Consent,
@@ -298,8 +297,8 @@ impl Run {
         Ok(())
     }
 
-    /// Cancels everything in flight. `said` is the text of the reply that is under way, as far
-    /// as it was shown: it stays, calls that were not whole do not.
+    /// Cancels everything in flight. `said` is the part of the current reply that was shown: it is kept, incomplete
+    /// calls are not.
     pub fn cancel(&mut self, said: &str) {
         if matches!(self.state.phase, Phase::Model) && !said.trim().is_empty() {
             self.state.conversation.push(AssistantTurn::from_text(said));

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Limits of a run. At a limit every open call is cancelled with a result that names it, and the run
-/// ends with the limit as its reason; it can be continued.
+/// The limits of a run. At a limit every open call is cancelled with a result that names the limit, and the run ends
+/// with it as the reason; it can be continued.
 ///
 /// ```
 /// use std::time::Duration;
@@ -87,16 +87,15 @@ impl RunLimits {
         self
     }
 
-    /// The idle timeout of a tool call: how long it may go without a response and without progress,
-    /// where neither the tool nor its server has one of its own. Two minutes by default.
+    /// Sets the idle timeout of a tool call: the time without a response or progress, where neither the tool nor its
+    /// server has its own. Default: two minutes.
     #[must_use]
     pub fn with_call_idle_timeout(mut self, timeout: Duration) -> Self {
         self.call_idle_timeout = timeout;
         self
     }
 
-    /// The deadline of a tool call, in total and whatever progress it makes, as a multiple of its
-    /// idle timeout. Ten by default.
+    /// Sets the total deadline of a tool call, regardless of progress, as a multiple of its idle timeout. Default: 10.
     #[must_use]
     pub fn with_call_deadline_factor(mut self, factor: u32) -> Self {
         self.call_deadline_factor = factor.max(1);
@@ -117,16 +116,15 @@ impl RunLimits {
         self
     }
 
-    /// The most bytes of a result's text that the model is shown at once; the rest is stored. 50
-    /// KiB by default.
+    /// Sets the maximum size of a result's text shown to the model at once, in bytes; the remainder is stored. Default:
+    /// 50 KiB.
     #[must_use]
     pub fn with_result_bytes(mut self, bytes: usize) -> Self {
         self.result_bytes = bytes;
         self
     }
 
-    /// The most tokens, by estimate, of a result's text that the model is shown at once. 25,000 by
-    /// default.
+    /// Sets the maximum number of tokens, by estimate, of a result's text shown to the model at once. Default: 25,000.
     #[must_use]
     pub fn with_result_tokens(mut self, tokens: usize) -> Self {
         self.result_tokens = tokens;

@@ -21,8 +21,8 @@ pub enum Step {
     },
     /// Summarise these turns, and feed the [summary](crate::Run::summarised), which takes their place.
     Compact(Box<ToSummarise>),
-    /// Start these calls, side by side, and feed each outcome. The run already says that they
-    /// run: store it first if it is to survive a crash.
+    /// Start these calls concurrently, and feed each outcome. The run already records them as running: store it first
+    /// if it must survive a crash.
     RunTools(Vec<Invocation>),
     /// Wait for the outcome of a running call.
     Wait,

@@ -46,7 +46,7 @@ impl Handle {
     /// Answers an approval that was shown. Returns when the session has received the answer, or has ended.
     ///
     /// # Errors
-    /// [`AnswerError`] if the answer does not count.
+    /// [`AnswerError`] if the answer is not accepted.
     pub async fn answer(
         &self,
         shown: &Consent,
@@ -59,11 +59,10 @@ impl Handle {
         heard.await.unwrap_or(Err(AnswerError::NotAsked(number)))
     }
 
-    /// Answers what a server asked about a parked call. Returns when the session has heard it, or
-    /// is over.
+    /// Answers a server's question about a parked call. Returns when the session has received the answer, or has ended.
     ///
     /// # Errors
-    /// [`AnswerError`] if the answer does not count.
+    /// [`AnswerError`] if the answer is not accepted.
     pub async fn supply(
         &self,
         number: CallNumber,

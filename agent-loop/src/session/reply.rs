@@ -1,5 +1,4 @@
-//! Requests to the model, each on a task of its own, so that no event is lost while the session waits
-//! for something else.
+//! Requests to the model, each on its own task, so that no event is lost while the session waits for something else.
 
 use std::sync::Arc;
 

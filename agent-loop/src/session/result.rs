@@ -18,13 +18,13 @@ const TAIL: usize = 1 << 10;
 /// A store for texts that are too long to show.
 #[async_trait]
 pub trait ResultStore: Send + Sync {
-    /// Keeps a text under an id of its own. `None` if it cannot: the model then is shown the
-    /// text's beginning and its end, and nothing more.
+    /// Stores a text under a new id. `None` if it cannot: the model is then shown only the beginning and the end of the
+    /// text.
     async fn keep(&self, text: &str) -> Option<String>;
 
-    /// Keeps a whole result of which the model is shown a part, as JSON, under an id of its own, so
-    /// that a user can save it. `None` if it is not kept. Not called for a result that is nothing
-    /// but text, with or without the same as structured content: its text is the whole result.
+    /// Stores a whole result, of which the model is shown a part, as JSON under a new id, so that a user can save it.
+    /// `None` if it is not stored. Not called for a result that contains only text, with or without the same structured
+    /// content: its text is the whole result.
     async fn keep_result(&self, json: &str) -> Option<String> {
         let _ = json;
         None

@@ -1,5 +1,4 @@
-//! Spans by the names of OpenTelemetry's GenAI and MCP conventions, and the trace context that
-//! goes along with calls.
+//! Spans named according to OpenTelemetry's GenAI and MCP conventions, and the trace context of calls.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 

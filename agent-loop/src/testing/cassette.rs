@@ -20,9 +20,9 @@ use crate::toolbox::{FailureKind, Invocation, Outcome, Toolbox};
 
 /// A cassette of a complete run.
 ///
-/// Record by wrapping the model and the toolbox of an agent; play back by wrapping any model (for
-/// its wire alone) and nothing: neither is asked then. A request or a call that is not the
-/// recorded one fails with what was recorded; nothing ever goes out.
+/// To record, wrap the model and the toolbox of an agent. To play back, wrap any model (only its wire matters) and no
+/// tools: neither is called then. A request or a call that differs from the recorded one fails with the recorded one;
+/// nothing is ever sent.
 #[derive(Clone, Debug)]
 pub struct Cassette {
     deck: Arc<Mutex<Deck>>,
@@ -101,7 +101,7 @@ impl Cassette {
     /// Records on a new cassette.
     ///
     /// # Errors
-    /// [`CassetteError::Io`] if the file cannot be made.
+    /// [`CassetteError::Io`] if the file cannot be created.
     pub fn record(path: impl AsRef<Path>) -> Result<Self, CassetteError> {
         let file = File::create(path).map_err(CassetteError::Io)?;
         Ok(Self::of(Deck::Record(file)))
@@ -110,7 +110,7 @@ impl Cassette {
     /// Plays a cassette back.
     ///
     /// # Errors
-    /// [`CassetteError`] if the file is no cassette.
+    /// [`CassetteError`] if the file is not a cassette.
     pub fn play(path: impl AsRef<Path>) -> Result<Self, CassetteError> {
         let text = fs::read_to_string(path).map_err(CassetteError::Io)?;
         let (mut asked, mut called) = (VecDeque::new(), Vec::new());

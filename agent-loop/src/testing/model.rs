@@ -15,8 +15,7 @@ use serde_json::Value;
 
 type Improvise = Arc<dyn Fn(&Request) -> Reply + Send + Sync>;
 
-/// A model that gives prepared replies, one after the other, and then fails. A clone shares the
-/// script.
+/// A model that returns prepared replies, one after the other, and then fails. Clones share the script.
 ///
 /// ```
 /// use agent_loop::testing::ScriptedModel;

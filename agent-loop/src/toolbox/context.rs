@@ -148,8 +148,8 @@ impl CallContext {
         self.deadline
     }
 
-    /// Runs a call and drops it once it exceeds its idle timeout or its deadline. For toolboxes that
-    /// have no time-outs of their own: MCP clients have.
+    /// Runs a call and drops it once it exceeds its idle timeout or its deadline. For toolboxes without their own
+    /// time-outs; MCP clients have them.
     pub async fn enforce_timeouts(
         &self,
         server: &str,

@@ -24,12 +24,12 @@ use crate::toolbox::{FailureKind, Invocation, Outcome, Start, Toolbox};
 
 /// The tools of servers that belong to one session: connected for it, closed with it.
 ///
-/// It holds a [`Client`] a server, and no manager: a lost server is not connected again, and
-/// nothing is shared with other sessions. The tools have the same names as a manager gives them.
-/// Processes are registered by the [`Connector`] that starts them (with
-/// [`ProcessTracker`](https://docs.rs/mcp-transport/latest/mcp_transport/struct.ProcessTracker.html)
-/// by default). [`close`](Self::close) ends all of them and waits for that; dropping the last
-/// handle ends them as well, in the background.
+/// It holds one [`Client`] per server, and no manager: a lost server is not reconnected, and nothing is shared with
+/// other sessions. The tools have the same names as with a manager. Processes are registered by the [`Connector`] that
+/// starts them (by default with
+/// [`ProcessTracker`](https://docs.rs/mcp-transport/latest/mcp_transport/struct.ProcessTracker.html)).
+/// [`close`](Self::close) ends all of them and waits for that; dropping the last handle ends them as well, in the
+/// background.
 ///
 /// ```no_run
 /// use agent_loop::DirectTools;
@@ -81,12 +81,11 @@ struct Listed {
 }
 
 impl DirectTools {
-    /// Connects these servers, within the limits on starts of a manager, and lists their tools. One
-    /// that cannot be connected or listed is among the [`failures`](Self::failures) and hides no
-    /// other.
+    /// Connects these servers, within a manager's limits on starts, and lists their tools. A server that cannot be
+    /// connected or listed is among the [`failures`](Self::failures) and does not affect the others.
     ///
-    /// Whatever the connector's builder says holds: give it a host to have servers' questions
-    /// answered, which are cancelled otherwise.
+    /// The settings of the connector's builder apply: set a host there to answer the servers' questions, which are
+    /// cancelled otherwise.
     pub async fn connect(
         connector: impl Connector + 'static,
         servers: impl IntoIterator<Item = ServerConfig>,
@@ -170,8 +169,7 @@ impl DirectTools {
         &self.failures
     }
 
-    /// Ends all servers, all at the same time, and returns when nothing of them is left. Calls
-    /// under way fail.
+    /// Ends all servers, all at the same time, and returns when they have ended. Calls in flight fail.
     pub async fn close(&self) {
         let mut closing = JoinSet::new();
         for server in &self.servers {
@@ -323,8 +321,7 @@ impl Drop for Direct {
     }
 }
 
-/// Servers from 2026-07-28 on announce changes only where that was subscribed to. One that refuses
-/// keeps the tools it had.
+/// Servers from 2026-07-28 on announce changes only to subscribers. One that rejects the subscription keeps its tools.
 fn subscribe(client: &Client) -> Option<AbortHandle> {
     let announces = client.server().capabilities.tools?.list_changed == Some(true);
     if !announces || !client.revision().is_modern() {

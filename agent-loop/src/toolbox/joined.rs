@@ -14,7 +14,7 @@ use crate::toolbox::{FailureKind, Invocation, Outcome, Toolbox};
 
 /// Several toolboxes as one, for instance servers' tools and functions of the program.
 ///
-/// Of tools with the same name the first one counts. A toolbox that fails hides no other.
+/// Of tools with the same name the first one wins. A toolbox that fails does not affect the others.
 #[derive(Default)]
 pub struct JoinedTools {
     boxes: Vec<Arc<dyn Toolbox>>,

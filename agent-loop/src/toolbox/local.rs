@@ -73,12 +73,11 @@ impl LocalTools {
         }
     }
 
-    /// Adds a tool whose arguments are a Rust type. The type's schema is the tool's, and its doc
-    /// comments describe the arguments to the model.
+    /// Adds a tool with a Rust type as its arguments. The type's schema becomes the tool's, and its doc comments
+    /// describe the arguments to the model.
     ///
-    /// The function returns text, [`Json`](mcp_jsonrpc::Json), content blocks, a
-    /// [`Value`](serde_json::Value), or a `Result` of one of these. An error is the result of a tool
-    /// that failed: the model reads its text.
+    /// The function returns text, [`Json`](mcp_jsonrpc::Json), content blocks, a [`Value`](serde_json::Value), or a
+    /// `Result` of one of these. An error becomes the result of a failed tool, with its text for the model.
     #[cfg(feature = "schemars")]
     #[must_use]
     pub fn tool<A, F, R>(
@@ -122,8 +121,7 @@ impl LocalTools {
         self
     }
 
-    /// Adds a tool with a schema of its own. Its arguments are checked against the schema before it is
-    /// called.
+    /// Adds a tool with a custom schema. Its arguments are validated against the schema before it is called.
     #[must_use]
     pub fn with<F, R>(
         mut self,

@@ -19,8 +19,8 @@ use crate::toolbox::{FailureKind, Invocation, Outcome, Start, Toolbox};
 
 /// The tools of a manager's servers, from its catalogue.
 ///
-/// A call that its server makes a task of, or that needs an answer first, comes back as that: the
-/// run keeps it, and goes on with it later.
+/// A call that its server turns into a task, or that requires an answer first, is returned as such: the run keeps it,
+/// and continues it later.
 pub struct ManagedTools {
     manager: Manager,
     last: Mutex<Option<Snapshot>>,
@@ -57,8 +57,8 @@ impl ManagedTools {
         &self.manager
     }
 
-    /// A rule for every tool that the servers' configuration calls approved: add them to a
-    /// [`Policy`](crate::Policy) if that is to count. Nothing trusts them silently.
+    /// A rule for every tool that the servers' configuration approves: add them to a [`Policy`](crate::Policy) to apply
+    /// them. They are never applied silently.
     pub fn auto_approved(&self) -> Vec<Rule> {
         let catalog = self.manager.catalog();
         let approved = catalog

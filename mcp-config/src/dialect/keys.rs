@@ -1,37 +1,37 @@
-//! Each dialect's keys for what an entry says.
+//! Each dialect's keys for the settings of an entry.
 
 use crate::dialect::{Dialect, Unit};
 
-/// A dialect's keys; `None` where it has none.
+/// A dialect's keys; `None` for unsupported settings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keys {
-    /// Whose they are.
+    /// The program.
     pub(crate) program: &'static str,
     /// The key that holds the servers.
     pub(crate) container: &'static str,
-    /// Whether that is a list whose entries have their `name`.
+    /// Whether that is a list whose entries contain their `name`.
     pub(crate) is_list: bool,
-    /// What a file needs besides.
+    /// Further members that a file requires.
     pub(crate) preamble: &'static [(&'static str, &'static str)],
     pub(crate) command: &'static str,
-    /// Whether `args` has to be there.
+    /// Whether `args` is required.
     pub(crate) needs_args: bool,
-    /// The key of an address.
+    /// The key of a URL.
     pub(crate) url: &'static str,
     pub(crate) env: &'static str,
-    /// The word of `type` for a program and for Streamable HTTP; HTTP+SSE is `sse` everywhere.
+    /// The values of `type` for a program and for Streamable HTTP; HTTP+SSE is `sse` everywhere.
     pub(crate) stdio_type: Option<&'static str>,
     pub(crate) http_type: Option<&'static str>,
-    /// Whether an address has to have a `type`.
+    /// Whether a URL requires a `type`.
     pub(crate) needs_type: bool,
-    /// Whether it speaks HTTP+SSE.
+    /// Whether it supports HTTP+SSE.
     pub(crate) has_sse: bool,
     /// Variables that are passed on by name.
     pub(crate) inherited: Option<&'static str>,
     pub(crate) env_policy: Option<&'static str>,
     pub(crate) env_file: Option<&'static str>,
     pub(crate) cwd: Option<&'static str>,
-    /// The key that switches a server off, and its value then.
+    /// The key that disables a server, and its value then.
     pub(crate) off: Option<(&'static str, bool)>,
     pub(crate) required: Option<&'static str>,
     pub(crate) lazy: Option<&'static str>,
@@ -39,7 +39,7 @@ pub(crate) struct Keys {
     pub(crate) always_load: Option<&'static str>,
     pub(crate) connect_time: Option<(&'static str, Unit)>,
     pub(crate) call_idle_timeout: Option<(&'static str, Unit)>,
-    /// Whether its times have no fractions.
+    /// Whether its times are whole numbers.
     pub(crate) whole_times: bool,
     pub(crate) tool_times: Option<&'static str>,
     pub(crate) only: Option<&'static str>,
@@ -51,7 +51,7 @@ pub(crate) struct Keys {
     pub(crate) others: Option<&'static [&'static str]>,
 }
 
-/// The least that everybody has.
+/// The keys that every dialect has.
 const FEW: Keys = Keys {
     program: "",
     container: "mcpServers",
@@ -97,7 +97,7 @@ const PLAIN: Keys = Keys {
     parallel: Some("parallel"),
     always_load: Some("alwaysLoad"),
     connect_time: Some(("connectTimeoutMs", Unit::Milliseconds)),
-    // What `timeout` counts would be guessed.
+    // The unit of `timeout` would be a guess.
     call_idle_timeout: Some(("tool_timeout_sec", Unit::Seconds)),
     tool_times: Some("toolTimeoutsMs"),
     only: Some("enabledTools"),

@@ -1,25 +1,25 @@
-//! Where the programs keep their files.
+//! The locations of the programs' files.
 
 use crate::dialect::Dialect;
 
-/// A place in which a program keeps its servers.
+/// A location of a program's servers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Location {
-    /// What the path is relative to.
+    /// The folder the path is relative to.
     pub base: Base,
     /// The path, with `/` between its parts.
     pub path: &'static str,
 }
 
-/// What a [`Location`] is relative to.
+/// The base of a [`Location`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Base {
-    /// The user's home.
+    /// The user's home folder.
     Home,
-    /// The folder that the platform has for the configuration of programs: `~/.config`, or where
-    /// `XDG_CONFIG_HOME` says, `~/Library/Application Support`, `%APPDATA%`.
+    /// The platform's folder for the configuration of programs: `~/.config`, or the value of `XDG_CONFIG_HOME`,
+    /// `~/Library/Application Support`, `%APPDATA%`.
     Config,
     /// A project's folder: the file's author may be a stranger.
     Project,
@@ -49,8 +49,8 @@ const CLINE_INSIDERS: &str =
     "Code - Insiders/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json";
 
 impl Dialect {
-    /// Where the program keeps its servers on this platform: the user's own files first, in the order
-    /// the program prefers them, then those of a project.
+    /// The locations of the program's servers on this platform: the user's own files first, in the program's order of
+    /// preference, then those of a project.
     ///
     /// ```
     /// use mcp_config::{Base, Dialect};
@@ -61,7 +61,7 @@ impl Dialect {
     /// ```
     pub const fn locations(self) -> &'static [Location] {
         match self {
-            // A bundle or a package is wherever it was put.
+            // A bundle or a package may be anywhere.
             Self::Plain | Self::Registry | Self::Bundle => const { &[] },
             Self::ClaudeDesktop => const { &[config("Claude/claude_desktop_config.json")] },
             Self::ClaudeCode => const { &[home(".claude.json"), project(".mcp.json")] },
@@ -86,7 +86,7 @@ impl Dialect {
                     ]
                 }
             }
-            // It has its folder there on every system.
+            // Its folder is there on every system.
             Self::OpenCode => {
                 const {
                     &[

@@ -1,4 +1,4 @@
-//! Whose file a file is.
+//! Detection of a file's dialect.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use crate::dialect::Dialect;
 use crate::file::document::{self, Kind, Node};
 
 impl Dialect {
-    /// Whose file this is, by its name and folder. `None` if that does not tell.
+    /// The dialect of a file, by its name and folder. `None` if they are ambiguous.
     ///
     /// ```
     /// use mcp_config::Dialect;
@@ -52,7 +52,7 @@ impl Dialect {
         }
     }
 
-    /// Whose file this is, by its name, else by what it says.
+    /// The dialect of a file, by its name, else by its content.
     ///
     /// ```
     /// use mcp_config::Dialect;
@@ -64,7 +64,7 @@ impl Dialect {
         Self::of_path(path).unwrap_or_else(|| Self::of_text(text))
     }
 
-    /// Whose file this is, by what it says; [`Plain`](Self::Plain) if that does not tell.
+    /// The dialect of a file, by its content; [`Plain`](Self::Plain) if that is ambiguous.
     pub fn of_text(text: &str) -> Self {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         #[cfg(feature = "toml")]
@@ -113,7 +113,7 @@ fn is_yaml_name(name: &str) -> bool {
     name.ends_with(".yaml") || name.ends_with(".yml")
 }
 
-/// Whose YAML a text is, if it is that and no JSON.
+/// The dialect of a YAML text; `None` if it is JSON.
 #[cfg(feature = "yaml")]
 fn of_yaml(text: &str) -> Option<Dialect> {
     // JSON is YAML as well.
@@ -132,15 +132,14 @@ fn of_yaml(text: &str) -> Option<Dialect> {
     }
 }
 
-/// The lines of a text, without blanks before them and without those that are empty or comments.
+/// The significant lines of a text, without leading blanks, empty lines and comments.
 #[cfg(any(feature = "toml", feature = "yaml"))]
 fn lines_that_count(text: &str) -> impl Iterator<Item = &str> {
     let lines = text.lines().map(str::trim_start);
     lines.filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// Whether a text is TOML, if it is anything: its first line that says something is a table's head
-/// or sets a key.
+/// Whether a text looks like TOML: its first significant line is a table's header or sets a key.
 #[cfg(feature = "toml")]
 fn is_toml(text: &str) -> bool {
     let Some(line) = lines_that_count(text).next() else {

@@ -1,4 +1,4 @@
-//! `manifest.json` of an MCP bundle: one server, a program beside the file.
+//! `manifest.json` of an MCP bundle: one server, whose program is beside the file.
 
 use serde_json::{Map, Value, json};
 
@@ -15,7 +15,7 @@ use crate::server::endpoint::Endpoint;
 /// The version of the format that is written.
 const VERSION: &str = "0.3";
 
-/// Reads the server and what it asks for. All else of the file is kept.
+/// Reads the server and its inputs. Everything else in the file is kept.
 pub(super) fn read(reader: &mut Reader<'_>, root: &Node) {
     let fault = |what: &str, at: usize| Fault::new(at, format!("expected {what}"));
     let Some(Kind::Text(name)) = root.get("name").map(|name| &name.kind) else {
@@ -43,7 +43,7 @@ pub(super) fn read(reader: &mut Reader<'_>, root: &Node) {
         .for_each(|member| reader.keep(member));
 }
 
-/// How the program is started here.
+/// The program's configuration on this platform.
 fn for_this_platform(config: &Node) -> Node {
     let name = match std::env::consts::OS {
         "macos" => "darwin",
@@ -74,7 +74,7 @@ fn option(member: &Member) -> Result<Input, Fault> {
     Ok(input)
 }
 
-/// Writes the manifest of the first server, and what it does not say.
+/// Writes the manifest of the first server; returns the losses.
 pub(super) fn write(file: &ConfigFile) -> (String, Vec<Loss>) {
     let mut losses = Vec::new();
     let mut root = file.extra.clone();
@@ -151,7 +151,7 @@ pub(super) fn write(file: &ConfigFile) -> (String, Vec<Loss>) {
     (format!("{:#}\n", Value::Object(root)), losses)
 }
 
-/// The kind of a program, and the file that is started.
+/// The kind of a program, and the file to start.
 fn program<'a>(
     command: &'a str,
     mut args: impl Iterator<Item = &'a str>,
@@ -169,7 +169,7 @@ fn program<'a>(
     (kind, file.to_owned())
 }
 
-/// What the server's texts ask for, as a bundle declares it.
+/// The inputs of the server's texts, in a bundle's form.
 fn asked(file: &ConfigFile, server: &ServerConfig) -> Map<String, Value> {
     let mut asked = Map::new();
     for id in super::asked_for(server) {

@@ -6,7 +6,7 @@ use serde_json::{Number, Value};
 use crate::dialect::{Dialect, Format};
 use crate::file::problem::{ConfigProblem, Place};
 
-/// A value and where it begins, as a byte of the text.
+/// A value and its start, as a byte offset in the text.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) at: usize,
@@ -23,7 +23,7 @@ pub(crate) enum Kind {
     Object(Vec<Member>),
 }
 
-/// A member of an object and where its name begins.
+/// A member of an object and the start of its name.
 #[derive(Clone, Debug)]
 pub(crate) struct Member {
     pub(crate) at: usize,
@@ -95,7 +95,7 @@ impl Node {
         }
     }
 
-    /// A member, if it is an object: of several with one name the last.
+    /// A member, if it is an object; of several with the same name the last one.
     pub(crate) fn get(&self, name: &str) -> Option<&Self> {
         let mut members = self.members()?.iter().rev();
         members
@@ -103,7 +103,7 @@ impl Node {
             .map(|member| &member.value)
     }
 
-    /// What it is, for people.
+    /// Its kind, for people.
     pub(crate) fn describe(&self) -> &'static str {
         match &self.kind {
             Kind::Null => "null",
@@ -115,7 +115,7 @@ impl Node {
         }
     }
 
-    /// The value alone.
+    /// The value without positions.
     pub(crate) fn to_value(&self) -> Value {
         match &self.kind {
             Kind::Null => Value::Null,
@@ -137,7 +137,7 @@ impl From<ast::Value<'_>> for Node {
             ast::Value::NullKeyword(null) => (null.range.start, Kind::Null),
             ast::Value::BooleanLit(flag) => (flag.range.start, Kind::Bool(flag.value)),
             ast::Value::NumberLit(number) => {
-                // What is a number to the parser but not to JSON (`1e999`) stays what was written.
+                // A number that the parser accepts but JSON does not (`1e999`) stays text.
                 let text = || Kind::Text(number.value.to_owned());
                 let read = number.value.parse().map_or_else(|_| text(), Kind::Number);
                 (number.range.start, read)

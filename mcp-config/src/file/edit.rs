@@ -1,4 +1,4 @@
-//! Single entries of a file, changed in its text.
+//! Edits of single entries in a file's text.
 
 use serde_json::Value;
 
@@ -9,8 +9,8 @@ use crate::file::problem::{ConfigProblem, Place, step};
 use crate::file::write;
 use crate::server::ServerConfig;
 
-/// The text of a program's file, in which single servers are put or removed. Everything else stays
-/// byte for byte, comments included.
+/// The text of a program's file, in which single servers are added or removed. Everything else, including comments, is
+/// preserved byte for byte.
 ///
 /// ```
 /// use mcp_config::{ConfigEdit, Dialect, Endpoint, ServerCommand, ServerConfig};
@@ -36,12 +36,12 @@ pub struct ConfigEdit {
 }
 
 impl ConfigEdit {
-    /// The text of a file of `dialect`; an empty one is a file without anything.
+    /// Wraps the text of a file of `dialect`; an empty text is an empty file.
     ///
     /// # Errors
     ///
-    /// If it is not JSON (or TOML or YAML, as the dialect has it), or no object, or a file that
-    /// describes one server ([`Dialect::is_single`]).
+    /// If it is not JSON (or TOML or YAML, depending on the dialect), or not an object, or a file that describes one
+    /// server ([`Dialect::is_single`]).
     pub fn new(text: &str, dialect: Dialect) -> Result<Self, ConfigProblem> {
         if dialect.is_single() {
             return Err(ConfigProblem {
@@ -60,7 +60,7 @@ impl ConfigEdit {
         Ok(edit)
     }
 
-    /// The text as it is now.
+    /// The current text.
     pub fn text(&self) -> String {
         match self.has_mark {
             true => format!("\u{feff}{}", self.text),
@@ -68,28 +68,28 @@ impl ConfigEdit {
         }
     }
 
-    /// The names of the entries, in their order.
+    /// The names of the entries, in order.
     pub fn names(&self) -> Vec<String> {
         let servers = self.servers().ok().flatten();
         let members = servers.as_ref().and_then(Node::members).unwrap_or_default();
         members.iter().map(|member| member.name.clone()).collect()
     }
 
-    /// An entry as the file has it.
+    /// An entry as written in the file.
     pub fn entry(&self, name: &str) -> Option<Value> {
         Some(self.servers().ok()??.get(name)?.to_value())
     }
 
-    /// What [`put`](Self::put) writes for a server, as JSON.
+    /// The entry that [`put`](Self::put) writes for a server, as JSON.
     pub fn entry_of(&self, server: &ServerConfig) -> Value {
         write::entry(server, self.dialect).0
     }
 
-    /// Adds a server, or replaces the entry of its name where the two differ.
+    /// Adds a server, or replaces the entry of the same name if they differ.
     ///
     /// # Errors
     ///
-    /// If the file's text allows no such change: say, its servers are no object.
+    /// If the file's text does not allow the change: for instance, its servers are not an object.
     pub fn put(&mut self, server: &ServerConfig) -> Result<(), ConfigProblem> {
         let (name, entry) = (server.name().as_str(), self.entry_of(server));
         if self.entry(name).as_ref() == Some(&entry) {
@@ -106,14 +106,14 @@ impl ConfigEdit {
         self.accept(name, changed)
     }
 
-    /// Removes the entry of a name; says whether there was one.
+    /// Removes an entry by name; returns whether there was one.
     ///
     /// # Errors
     ///
-    /// If the file's text allows no such change.
+    /// If the file's text does not allow the change.
     pub fn remove(&mut self, name: &str) -> Result<bool, ConfigProblem> {
         let mut found = false;
-        // One that is there twice counts once, and goes twice.
+        // Of duplicate entries one counts, and all are removed.
         while self.entry(name).is_some() {
             let (text, keys) = (&self.text, self.dialect.keys());
             let changed = match self.dialect.format() {
@@ -129,12 +129,12 @@ impl ConfigEdit {
         Ok(found)
     }
 
-    /// Copies the entry of a name as it is written in another file of the same program, in place of
-    /// the one here; says whether the other has one.
+    /// Copies an entry by name, as written in another file of the same program, replacing the one here; returns whether
+    /// the other file has it.
     ///
     /// # Errors
     ///
-    /// If the file's text allows no such change.
+    /// If the file's text does not allow the change.
     pub fn copy(&mut self, name: &str, from: &Self) -> Result<bool, ConfigProblem> {
         if from.dialect != self.dialect || from.entry(name).is_none() {
             return Ok(false);
@@ -150,7 +150,7 @@ impl ConfigEdit {
         self.accept(name, changed).map(|()| true)
     }
 
-    /// Takes a change over, if the text is still a file.
+    /// Accepts a change if the text is still a valid file.
     fn accept(&mut self, name: &str, changed: Option<String>) -> Result<(), ConfigProblem> {
         let refused = || {
             let container = self.dialect.keys().container;
@@ -166,7 +166,7 @@ impl ConfigEdit {
             let root = document::parse(text, self.dialect).ok()?;
             Some(self.without(root, name))
         };
-        // Nothing but the entry may be another.
+        // Only the entry may have changed.
         if others(&text).is_none_or(|after| others(&self.text) != Some(after)) {
             return Err(refused());
         }
@@ -174,7 +174,7 @@ impl ConfigEdit {
         Ok(())
     }
 
-    /// Entries that say their name themselves, as an object; `None` if there is nothing.
+    /// Entries that contain their own name, as an object; `None` if there are none.
     fn by_name(&self, node: Node) -> Option<Node> {
         let at = node.at;
         match node.kind {
@@ -195,7 +195,7 @@ impl ConfigEdit {
         }
     }
 
-    /// What a file says besides an entry; a container without any is as good as none.
+    /// The content of a file without an entry; an empty container counts as none.
     fn without(&self, root: Node, name: &str) -> (Value, Vec<Value>) {
         let keys = self.dialect.keys();
         let is_container = |member: &&Member| member.name == keys.container;

@@ -19,14 +19,14 @@ const TYPE: [&str; 3] = ["type", "transport", "transportType"];
 const COMMAND: [&str; 2] = ["command", "cmd"];
 const URL: [&str; 5] = ["url", "serverUrl", "httpUrl", "baseUrl", "uri"];
 
-/// What an entry says it is.
+/// The type that an entry declares.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Said {
     Stdio,
     Remote(RemoteKind),
 }
 
-/// Whether a value is a map of entries: it holds one, or does not look like one itself.
+/// Whether a value is a map of entries: it contains one, or does not look like one itself.
 pub(crate) fn is_map(node: &Node) -> bool {
     let mut members = node.members().unwrap_or_default().iter();
     !is_entry(node) || members.any(|member| is_entry(&member.value))
@@ -45,7 +45,7 @@ pub(crate) fn is_entry(node: &Node) -> bool {
     list("command") || COMMAND.into_iter().chain(URL).chain(TYPE).any(text)
 }
 
-/// Whether an entry is no server, but a part of the program whose file it is in.
+/// Whether an entry is not a server, but part of the program that the file belongs to.
 pub(crate) fn is_foreign(node: &Node, dialect: Dialect) -> bool {
     let word = |name: &str| match node.get(name).map(|value| &value.kind) {
         Some(Kind::Text(text)) => Some(text.as_str()),
@@ -61,14 +61,14 @@ pub(crate) fn is_foreign(node: &Node, dialect: Dialect) -> bool {
             word("type"),
             Some("builtin" | "platform" | "frontend" | "inline_python")
         ),
-        // A block of Continue's hub.
+        // A block from Continue's hub.
         #[cfg(feature = "yaml")]
         Dialect::Continue => word("uses").is_some(),
         _ => false,
     }
 }
 
-/// Whether an entry has, among the words it does not need, those of the other kind.
+/// Whether an entry's unused keys include keys of the other kind.
 pub(crate) fn looks_otherwise(server: &ServerConfig) -> bool {
     let mut words = server.extra.keys().map(String::as_str);
     match &server.endpoint {
@@ -77,7 +77,7 @@ pub(crate) fn looks_otherwise(server: &ServerConfig) -> bool {
     }
 }
 
-/// Reads one entry. What it says in words we do not know is kept.
+/// Reads one entry. Unknown keys are kept.
 pub(crate) fn read(name: &str, node: &Node, dialect: Dialect) -> Result<ServerConfig, Fault> {
     let name = ServerName::new(name).map_err(|error| Fault::new(node.at, error.to_string()))?;
     let node = &flat(node);
@@ -86,13 +86,13 @@ pub(crate) fn read(name: &str, node: &Node, dialect: Dialect) -> Result<ServerCo
         Said::Stdio => Endpoint::Stdio(stdio(&mut fields, dialect)?),
         Said::Remote(kind) => Endpoint::Remote(remote(&mut fields, kind, dialect)?),
     };
-    // A list's entries, and goose's, say their name themselves.
+    // Entries of a list, and goose's entries, contain their own name.
     fields.take_if(
         &["name"],
         |node| matches!(&node.kind, Kind::Text(text) if name.as_str() == text),
     );
     if dialect.is_goose() {
-        // goose wants one, if only an empty one.
+        // goose requires one, even if it is empty.
         fields.take_if(
             &["description"],
             |node| matches!(&node.kind, Kind::Text(text) if text.is_empty()),
@@ -134,8 +134,8 @@ fn object(node: &Node) -> Result<Map<String, Value>, Fault> {
     }
 }
 
-/// An entry with the members of two objects in it as its own: `command` of older files of Zed, and
-/// the headers among Continue's `requestOptions`.
+/// An entry with the members of two inner objects as its own: `command` in older files of Zed, and the headers in
+/// Continue's `requestOptions`.
 fn flat(node: &Node) -> Cow<'_, Node> {
     let is = |name: &str| node.get(name).is_some_and(|node| node.members().is_some());
     if !is("command") && !is("requestOptions") {
@@ -170,7 +170,7 @@ fn flat(node: &Node) -> Cow<'_, Node> {
     Cow::Owned(Node { at, kind })
 }
 
-/// The word of `type`, else what follows from `command` or a URL.
+/// The value of `type`, else derived from `command` or a URL.
 fn endpoint_kind(node: &Node, fields: &mut Fields<'_>) -> Result<Said, Fault> {
     let said = fields.take(&TYPE, |node| {
         let text = field::text(node)?;
@@ -203,7 +203,7 @@ fn stdio(fields: &mut Fields<'_>, dialect: Dialect) -> Result<ServerCommand, Fau
     let (program, mut args) = fields.take(&COMMAND, field::command)?.unwrap_or_default();
     args.extend(fields.take(&["args"], field::texts)?.unwrap_or_default());
     let args = args.into_iter().map(|arg| lift(&arg, dialect, Field::Arg));
-    // The entry itself says what more of our environment the server gets.
+    // The entry itself defines which other variables of our environment the server gets.
     let policy = fields.take(&["envPolicy"], env_policy)?;
     let mut command = ServerCommand::new(lift(&program, dialect, Field::Command))
         .with_args(args)
@@ -256,7 +256,7 @@ fn remote(
     })?;
     let mut endpoint = RemoteEndpoint::new(url.unwrap_or_default()).with_kind(kind);
     endpoint.headers = secrets(fields, &["headers", "http_headers"], dialect, Field::Header)?;
-    // goose names the variables of its headers once more.
+    // goose lists the variables of its headers again.
     if let Some(keys) = fields.peek("env_keys").map(field::names) {
         let used = |name: &String| {
             let mut headers = endpoint.headers.values();
@@ -266,7 +266,7 @@ fn remote(
             fields.take(&["env_keys"], field::names)?;
         }
     }
-    // Codex names the variable, the others write it out.
+    // Codex names the variable, the others write a reference.
     let from_env = fields.take(&["env_http_headers"], |node| field::map(node, field::text))?;
     for (header, variable) in from_env.unwrap_or_default() {
         endpoint = endpoint.with_header(header, format!("${{env:{variable}}}"));
@@ -288,7 +288,7 @@ fn times(
     config: &mut ServerConfig,
     dialect: Dialect,
 ) -> Result<(), Fault> {
-    // opencode may give two times by one word.
+    // opencode may set two times with one key.
     let both = fields.take_if(&["timeout"], |node| node.members().is_some());
     let part = |name: &str| {
         let time = both.and_then(|node| node.get(name));
@@ -317,7 +317,7 @@ fn times(
     Ok(())
 }
 
-/// The tools that are on, where not all are.
+/// The enabled tools, if not all are.
 fn only(fields: &mut Fields<'_>, dialect: Dialect) -> Result<Option<BTreeSet<String>>, Fault> {
     let names = ["enabledTools", "enabled_tools", "includeTools"];
     if let Some(only) = fields.take(&names, field::text_set)? {

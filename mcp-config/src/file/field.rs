@@ -1,4 +1,4 @@
-//! The members of one entry, taken out by name and read as what they must be.
+//! The members of one entry, consumed by name and read as their expected types.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::dialect::Unit;
 use crate::file::document::{Kind, Member, Node};
 use crate::file::problem::step;
 
-/// A value that is not what it must be: where, by its way from the entry, and why.
+/// An invalid value: its path from the entry, and the reason.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) at: usize,
@@ -17,13 +17,13 @@ pub(crate) struct Fault {
     pub(crate) message: String,
 }
 
-/// The members of an entry, those not yet taken out.
+/// The members of an entry that have not been consumed.
 pub(crate) struct Fields<'a> {
     members: Vec<&'a Member>,
 }
 
 impl<'a> Fields<'a> {
-    /// Of members with the same name the last one counts.
+    /// Of members with the same name the last one wins.
     pub(crate) fn of(node: &'a Node) -> Result<Self, Fault> {
         let members = node.members();
         let members = members.ok_or_else(|| Fault::expected("an object", node))?;
@@ -42,15 +42,15 @@ impl<'a> Fields<'a> {
             .any(|member| names.contains(&member.name.as_str()))
     }
 
-    /// A member that stays.
+    /// Returns a member without consuming it.
     pub(crate) fn peek(&self, name: &str) -> Option<&'a Node> {
         let mut members = self.members.iter();
         let found = members.find(|member| member.name == name)?;
         Some(&found.value)
     }
 
-    /// Takes out the member that has one of these names and reads it. `null` is as good as nothing.
-    /// Two of them that differ are a fault.
+    /// Consumes the member with one of these names and reads it. `null` counts as absent. Two different members among
+    /// them are a fault.
     pub(crate) fn take<T>(
         &mut self,
         names: &[&str],
@@ -78,7 +78,7 @@ impl<'a> Fields<'a> {
         Ok(Some(read))
     }
 
-    /// Takes out the member of one of these names if it is of this kind.
+    /// Consumes the member with one of these names if it is of this kind.
     pub(crate) fn take_if(
         &mut self,
         names: &[&str],
@@ -123,7 +123,7 @@ impl Fault {
     }
 }
 
-/// A text; numbers and booleans count as what is written.
+/// A text; numbers and booleans are converted as written.
 pub(crate) fn text(node: &Node) -> Result<String, Fault> {
     match &node.kind {
         Kind::Text(text) => Ok(text.clone()),
@@ -145,7 +145,7 @@ pub(crate) fn text_set(node: &Node) -> Result<BTreeSet<String>, Fault> {
     Ok(texts(node)?.into_iter().collect())
 }
 
-/// Names, each a text or an object that has one (Codex).
+/// Names, each a text or an object with a name (Codex).
 pub(crate) fn names(node: &Node) -> Result<Vec<String>, Fault> {
     let Kind::List(items) = &node.kind else {
         return Err(Fault::expected("a list of names", node));
@@ -155,7 +155,7 @@ pub(crate) fn names(node: &Node) -> Result<Vec<String>, Fault> {
     items.iter().enumerate().map(read).collect()
 }
 
-/// A text, or several: a program and its arguments.
+/// A text or a list of texts: a program and its arguments.
 pub(crate) fn command(node: &Node) -> Result<(String, Vec<String>), Fault> {
     let mut words = match &node.kind {
         Kind::Text(text) => vec![text.clone()],
@@ -193,7 +193,7 @@ pub(crate) fn flag(node: &Node) -> Result<bool, Fault> {
     }
 }
 
-/// A time above zero.
+/// A positive time.
 pub(crate) fn time(node: &Node, unit: Unit) -> Result<Duration, Fault> {
     let Kind::Number(number) = &node.kind else {
         return Err(Fault::expected("a number", node));

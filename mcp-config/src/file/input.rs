@@ -1,23 +1,23 @@
-//! What VS Code's files ask the user for.
+//! Inputs that VS Code's files request from the user.
 
 use serde_json::{Map, Value};
 
 use crate::file::document::Node;
 use crate::file::field::{self, Fault, Fields};
 
-/// Something the user is asked for once: `${input:id}` refers to the answer.
+/// An input requested from the user once: `${input:id}` refers to its value.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Input {
-    /// What `${input:…}` names it by.
+    /// The id in `${input:…}`.
     pub id: String,
-    /// What to ask.
+    /// The question.
     pub description: Option<String>,
-    /// Whether the answer is a secret.
+    /// Whether the value is a secret.
     pub password: bool,
-    /// The answer if there is no other.
+    /// The default value.
     pub default: Option<String>,
-    /// The answers to choose from, if there is a choice.
+    /// The allowed values, if they are restricted.
     pub options: Option<Vec<String>>,
     pub(crate) extra: Map<String, Value>,
 }

@@ -1,5 +1,4 @@
-//! Entries of a JSON file with comments, changed in its text. `None` where the text has no place for
-//! them.
+//! Edits of entries in the text of a JSON file with comments. `None` where the text has no place for them.
 
 use std::ops::Range;
 
@@ -10,12 +9,12 @@ use serde_json::Value;
 
 use crate::file::document::json_options;
 
-/// Puts an entry, in place of the one of its name.
+/// Adds an entry, replacing one with the same name.
 pub(crate) fn put(text: &str, container: &str, name: &str, entry: &Value) -> Option<String> {
     insert(text, container, name, &format!("{entry:#}"), Indented::No)
 }
 
-/// Puts an entry as another file has it.
+/// Adds an entry as written in another file.
 pub(crate) fn copy(text: &str, container: &str, name: &str, from: &str) -> Option<String> {
     let raw = with_object(from, &[container], |object| {
         let value = property(object, name)?.value.range();
@@ -29,7 +28,7 @@ pub(crate) fn remove(text: &str, container: &str, name: &str) -> Option<String> 
     with_object(text, &[container], |object| cut(text, object, name))
 }
 
-/// Whether the lines of a value have the indentation of their place already.
+/// Whether the lines of a value already have the indentation of their place.
 #[derive(Clone, Copy)]
 enum Indented {
     Yes,
@@ -67,7 +66,7 @@ fn insert(
     })
 }
 
-/// Calls `act` with the root object, or the object of that member.
+/// Calls `act` with the root object, or with the object in that member.
 fn with_object<T>(
     text: &str,
     path: &[&str],
@@ -86,7 +85,7 @@ fn with_object<T>(
     }
 }
 
-/// The last member of a name: the one that counts.
+/// The last member of a name, which is the effective one.
 fn property<'o, 't>(object: &'o Object<'t>, name: &str) -> Option<&'o ObjectProp<'t>> {
     let mut properties = object.properties.iter().rev();
     properties.find(|property| property.name.as_str() == name)
@@ -102,7 +101,7 @@ fn add(text: &str, object: &Object<'_>, name: &str, value: &str) -> Option<Strin
         let within = text.get(start..end)?;
         let outer = indent_at(text, object.range.start);
         let deeper = format!("{outer}{}", unit(text));
-        // Comments stay; blanks do not.
+        // Comments are kept; blanks are not.
         let kept = within.trim_end();
         let members = format!("{kept}{line}{deeper}{member}{line}{outer}");
         return spliced(text, start..end, &members);
@@ -127,7 +126,7 @@ fn add(text: &str, object: &Object<'_>, name: &str, value: &str) -> Option<Strin
     })
 }
 
-/// Cuts the last member of a name out. Comments around it stay.
+/// Removes the last member of a name. Comments around it are kept.
 fn cut(text: &str, object: &Object<'_>, name: &str) -> Option<String> {
     let mut properties = object.properties.iter();
     let at = properties.rposition(|property| property.name.as_str() == name)?;
@@ -143,15 +142,15 @@ fn cut(text: &str, object: &Object<'_>, name: &str) -> Option<String> {
     let end = own.map_or(found.range.end, |at| at + 1);
     let rest = text.get(end..)?.trim_start_matches([' ', '\t', '\r']);
     if is_line && !rest.starts_with('\n') {
-        // The comment's line has to end.
+        // The comment's line must end.
         start += text.get(start..)?.find('\n')? + 1;
     }
     let mut cut = spliced(text, start..end, "")?;
-    // The one before it is the last one now.
+    // The previous one is now the last.
     if let (None, Some(before)) = (own, before) {
         cut.replace_range(before..=before, "");
     }
-    // An object of nothing has no lines.
+    // An empty object has no lines.
     if object.properties.len() == 1 {
         let inside = object.range.start + 1..object.range.end - 1 - (text.len() - cut.len());
         if cut.get(inside.clone())?.trim().is_empty() {
@@ -166,7 +165,7 @@ fn spliced(text: &str, range: Range<usize>, new: &str) -> Option<String> {
     Some(format!("{before}{new}{after}"))
 }
 
-/// The comma that follows a value, if one does.
+/// The comma after a value, if there is one.
 fn comma(text: &str, from: usize) -> Option<usize> {
     let mut at = from;
     loop {
@@ -181,7 +180,7 @@ fn comma(text: &str, from: usize) -> Option<usize> {
     }
 }
 
-/// The length of the comment that a text begins with.
+/// The length of the comment at the start of a text.
 fn comment(text: &str) -> Option<usize> {
     if text.starts_with("//") {
         Some(text.find('\n').unwrap_or(text.len()))
@@ -192,8 +191,8 @@ fn comment(text: &str) -> Option<usize> {
     }
 }
 
-/// Where the comments end that follow after such blanks, and whether the last one ends with its
-/// line; `from` if there are none.
+/// The end of the comments that follow after such blanks, and whether the last one ends with its line; `from` if there
+/// are none.
 fn comments_end(text: &str, from: usize, blank: impl Fn(char) -> bool) -> (usize, bool) {
     let (mut end, mut is_line) = (from, false);
     let mut at = from;
@@ -203,7 +202,7 @@ fn comments_end(text: &str, from: usize, blank: impl Fn(char) -> bool) -> (usize
         let Some(length) = comment(trimmed) else {
             break;
         };
-        // The line break is not the comment's.
+        // The line break is not part of the comment.
         let comment = trimmed.get(..length).unwrap_or_default();
         end = at + comment.trim_end_matches('\r').len();
         is_line = comment.starts_with("//");
@@ -212,7 +211,7 @@ fn comments_end(text: &str, from: usize, blank: impl Fn(char) -> bool) -> (usize
     (end, is_line)
 }
 
-/// The indentation of an object's members; `None` if they are on the line where it begins.
+/// The indentation of an object's members; `None` if they are on the line where the object starts.
 fn inner(text: &str, object: &Object<'_>) -> Option<String> {
     let Some(first) = object.properties.first() else {
         let outer = indent_at(text, object.range.start);
@@ -224,7 +223,7 @@ fn inner(text: &str, object: &Object<'_>) -> Option<String> {
         .then(|| indent_at(text, first.range.start))
 }
 
-/// The blanks that the line of this byte begins with.
+/// The blanks at the start of the line of this byte.
 fn indent_at(text: &str, at: usize) -> String {
     let before = text.get(..at).unwrap_or_default();
     let line = before.rsplit_once('\n').map_or(before, |(_, line)| line);
@@ -232,7 +231,7 @@ fn indent_at(text: &str, at: usize) -> String {
     line.get(..blank).unwrap_or_default().to_owned()
 }
 
-/// One step of indentation: that of the first line that has one.
+/// One step of indentation: that of the first indented line.
 fn unit(text: &str) -> String {
     let indents = text.lines().map(|line| {
         let blank = line.len() - line.trim_start_matches([' ', '\t']).len();
@@ -250,8 +249,8 @@ fn line_break(text: &str) -> &'static str {
     }
 }
 
-/// A value of several lines, indented by two blanks a step, as it is written at a place; on one
-/// line where the object is.
+/// A value of several lines, indented by two blanks per step, in the form required at its place; on one line if the
+/// object is.
 fn laid_out(value: &str, unit: &str, indent: Option<&str>, line_break: &str) -> String {
     let mut lines = value.lines().map(|line| {
         let rest = line.trim_start_matches(' ');

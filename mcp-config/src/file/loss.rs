@@ -1,17 +1,16 @@
-//! What another program's file cannot say.
+//! Losses: settings that another program's file cannot express.
 
 use std::fmt;
 
 use crate::server::name::ServerName;
 
-/// Something of a server that a dialect has no way to say: it is not in the file, or not as it is
-/// meant.
+/// A setting of a server that a dialect cannot express: it is missing in the file, or changed.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Loss {
     /// The server.
     pub server: ServerName,
-    /// What is lost.
+    /// The loss.
     pub message: String,
 }
 

@@ -1,16 +1,16 @@
-//! What is wrong with a file, and where.
+//! Problems of a file, and their places.
 
 use std::fmt;
 
-/// Something wrong with a file of servers.
+/// A problem of a configuration file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct ConfigProblem {
-    /// Where it is.
+    /// Its place.
     pub place: Place,
-    /// The server it is about, as the file spells it.
+    /// The server, as spelled in the file.
     pub server: Option<String>,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
 }
 
@@ -18,11 +18,11 @@ pub struct ConfigProblem {
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Place {
-    /// The line, from 1 on.
+    /// The line, from 1.
     pub line: usize,
-    /// The character in its line, from 1 on.
+    /// The character in the line, from 1.
     pub column: usize,
-    /// The way there from the top: `$.mcpServers.git.args[1]`.
+    /// The path from the root: `$.mcpServers.git.args[1]`.
     pub path: String,
 }
 

@@ -1,5 +1,5 @@
-//! `server.json` of the MCP registry: one server, as packages or addresses to choose from. The first
-//! that can be used is read; the others are kept.
+//! `server.json` of the MCP registry: one server, with alternative packages or URLs. The first usable one is read; the
+//! others are kept.
 
 use mcp_transport::{EnvPolicy, ServerCommand};
 use serde_json::{Map, Value, json};
@@ -13,13 +13,13 @@ use crate::server::ServerConfig;
 use crate::server::endpoint::{Endpoint, RemoteEndpoint, RemoteKind};
 use crate::server::name::ServerName;
 
-/// Reads the server and what it asks for. All else of the file is kept.
+/// Reads the server and its inputs. Everything else in the file is kept.
 pub(super) fn read(reader: &mut Reader<'_>, root: &Node) {
     let Some(Kind::Text(whole)) = root.get("name").map(|name| &name.kind) else {
         let fault = Fault::new(root.at, "expected the name of the server");
         return reader.report(None, "$.name", fault);
     };
-    // What is before the slash is whose it is.
+    // The part before the slash is the owner.
     let name = whole.rsplit('/').next().unwrap_or(whole);
     let mut faults = Vec::new();
     let mut chosen = None;
@@ -64,7 +64,7 @@ pub(super) fn read(reader: &mut Reader<'_>, root: &Node) {
     }
     for member in root.members().unwrap_or_default() {
         reader.keep(member);
-        // The one that was read is written anew.
+        // The item that was read is written anew.
         if let (true, Some(Value::Array(items))) =
             (member.name == list, reader.file.extra.get_mut(list))
         {
@@ -73,7 +73,7 @@ pub(super) fn read(reader: &mut Reader<'_>, root: &Node) {
     }
 }
 
-/// A package as the program that runs it.
+/// Converts a package to the command that runs it.
 fn package(node: &Node, asked: &mut Vec<Input>) -> Result<ServerCommand, Fault> {
     let mut fields = Fields::of(node)?;
     let text = |fields: &mut Fields<'_>, name| fields.take(&[name], field::text);
@@ -148,7 +148,7 @@ fn package(node: &Node, asked: &mut Vec<Input>) -> Result<ServerCommand, Fault> 
             return Err(Fault::new(node.at, message));
         }
     };
-    // As with every entry, the program gets no more of our environment than it needs.
+    // As in every entry, the program gets only the variables it needs.
     let mut command = ServerCommand::new(program)
         .with_args(args)
         .with_env_policy(EnvPolicy::Safe);
@@ -178,7 +178,7 @@ fn remote(node: &Node, asked: &mut Vec<Input>) -> Result<RemoteEndpoint, Fault> 
     Ok(remote)
 }
 
-/// Headers or environment variables: those that have a value or need one.
+/// Headers or environment variables: those with a value, and required ones.
 fn variables(node: Option<&Node>, asked: &mut Vec<Input>) -> Result<Vec<(String, String)>, Fault> {
     let mut pairs = Vec::new();
     for item in list(node)? {
@@ -231,8 +231,7 @@ fn flagged(node: &Node, name: &str) -> Result<bool, Fault> {
         .unwrap_or(false))
 }
 
-/// What an input stands for: its own value, else what the user says. One that no one has to give has
-/// none.
+/// The value of an input: its own, else the user's. An optional input without a value has none.
 fn value(node: &Node, id: &str, asked: &mut Vec<Input>) -> Result<Option<String>, Fault> {
     if let Some(value) = node.get("value").map(field::text).transpose()? {
         return template(&value, node.get("variables"), asked).map(Some);
@@ -256,7 +255,7 @@ fn input(node: &Node, id: &str) -> Result<Input, Fault> {
     Ok(input)
 }
 
-/// A text in which `{name}` of the variables is what the user says.
+/// A text in which `{name}` of the variables stands for the user's values.
 fn template(text: &str, names: Option<&Node>, asked: &mut Vec<Input>) -> Result<String, Fault> {
     let names = names.and_then(Node::members).unwrap_or_default();
     let mut out = String::with_capacity(text.len());
@@ -291,7 +290,7 @@ fn template(text: &str, names: Option<&Node>, asked: &mut Vec<Input>) -> Result<
     Ok(out)
 }
 
-/// Writes the first server, and what it does not say.
+/// Writes the first server; returns the losses.
 pub(super) fn write(file: &ConfigFile) -> (String, Vec<Loss>) {
     let mut root: Map<String, Value> = file.extra.clone();
     let mut losses = Vec::new();

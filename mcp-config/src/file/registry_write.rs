@@ -11,7 +11,7 @@ use crate::server::name::ServerName;
 use crate::server::{ServerConfig, Start};
 use crate::variable::{Part, Variable, parts};
 
-/// A name as the registry wants it.
+/// A name in the registry's format.
 pub(super) fn whole_name(name: &ServerName) -> String {
     let word = |c: char| match c {
         c if c.is_ascii_alphanumeric() || "._-".contains(c) => c,
@@ -21,7 +21,7 @@ pub(super) fn whole_name(name: &ServerName) -> String {
     format!("com.example/{name}")
 }
 
-/// The list it belongs in, the item if there can be one, and what is lost.
+/// The list for the item, the item if there can be one, and the losses.
 pub(super) fn item(
     file: &ConfigFile,
     server: &ServerConfig,
@@ -38,7 +38,7 @@ pub(super) fn item(
     (list, item, lost)
 }
 
-/// What a server.json says of no server.
+/// Settings that a server.json cannot express for any server.
 fn settings(server: &ServerConfig) -> Vec<String> {
     let tools = &server.tools;
     let times: [Option<Duration>; 2] = [server.connect_timeout, server.call_idle_timeout];
@@ -147,7 +147,7 @@ impl Work<'_> {
     fn pairs(&mut self, place: &str, pairs: impl Iterator<Item = (String, String)>) -> Value {
         let items = pairs.map(|(name, value)| {
             let mut item = json!({"name": name});
-            // The user's own answer needs no template.
+            // A text that is just the user's value needs no template.
             match parts(&value).as_slice() {
                 [
                     Part::Text(""),
@@ -210,7 +210,7 @@ impl Work<'_> {
         }
     }
 
-    /// What is asked for.
+    /// Describes the requested input.
     fn describe(&self, item: &mut Value, id: &str) {
         set(item, "isRequired", true.into());
         let Some(input) = self.file.inputs.iter().find(|input| input.id == id) else {
@@ -247,7 +247,7 @@ fn known_package<'a>(program: &str, args: &[&'a str]) -> Option<Package<'a>> {
     if name.is_empty() || name.starts_with('-') || name.contains("${") {
         return None;
     }
-    // A scope begins with the same mark.
+    // A scope starts with the same character.
     let scope = usize::from(name.starts_with('@'));
     let split = marks.iter().find_map(|mark| {
         let at = name.get(scope..)?.find(mark)? + scope;

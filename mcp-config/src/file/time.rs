@@ -1,4 +1,4 @@
-//! Times, as numbers of a unit.
+//! Times as numbers in a unit.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::dialect::Unit;
 
-/// A time without fractions of its unit, not shorter.
+/// A time rounded up to a whole number of its unit.
 pub(crate) fn whole(time: Duration, unit: Unit) -> Duration {
     let (rest, unit) = match unit {
         Unit::Seconds => (time.subsec_nanos(), 1_000_000_000),
@@ -16,7 +16,7 @@ pub(crate) fn whole(time: Duration, unit: Unit) -> Duration {
     time.saturating_add(Duration::from_nanos(missing.into()))
 }
 
-/// A time in a unit, without `.0` where it has none.
+/// A time in a unit, without `.0` where it is whole.
 pub(crate) fn amount(time: Duration, unit: Unit) -> Value {
     let number = match unit {
         Unit::Seconds => time.as_secs_f64(),

@@ -1,4 +1,4 @@
-//! TOML, read into the same tree and written from JSON's values.
+//! TOML, parsed into the same tree and written from JSON values.
 
 use serde_json::{Map, Number, Value};
 use toml::Spanned;
@@ -6,7 +6,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::file::document::{Kind, Member, Node};
 
-/// Reads a file; else where it is broken, and why.
+/// Parses a file; on failure returns the position and the error.
 pub(crate) fn parse(text: &str) -> Result<Node, (usize, String)> {
     match DeTable::parse(text) {
         Ok(table) => Ok(Node {
@@ -15,14 +15,14 @@ pub(crate) fn parse(text: &str) -> Result<Node, (usize, String)> {
         }),
         Err(error) => {
             let at = error.span().map_or(0, |span| span.start);
-            // What was expected is on a line of its own.
+            // The expectation is on a separate line.
             let lines: Vec<&str> = error.message().lines().map(str::trim).collect();
             Err((at, lines.join(", ")))
         }
     }
 }
 
-/// Writes a file. What TOML cannot say is left out: nulls.
+/// Writes a file. Values that TOML cannot express are omitted: nulls.
 pub(crate) fn write(root: Map<String, Value>) -> String {
     let root = without_nulls(Value::Object(root)).unwrap_or_default();
     toml::to_string_pretty(&root).unwrap_or_default()
@@ -37,7 +37,7 @@ fn without_nulls(value: Value) -> Option<Value> {
             let kept = members.filter_map(|(name, value)| Some((name, without_nulls(value)?)));
             Some(Value::Object(kept.collect()))
         }
-        // TOML counts up to `i64::MAX`.
+        // TOML integers go up to `i64::MAX`.
         Value::Number(number) if number.as_u64().is_some() && number.as_i64().is_none() => {
             number.as_f64().map(Value::from)
         }

@@ -1,9 +1,9 @@
-//! Entries of a TOML file, changed in its text. `None` where the text has no place for them.
+//! Edits of entries in a TOML file's text. `None` where the text has no place for them.
 
 use serde_json::Value;
 use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike};
 
-/// Puts an entry.
+/// Adds an entry.
 pub(crate) fn put(text: &str, container: &str, name: &str, entry: &Value) -> Option<String> {
     change(text, |document| {
         let members = entry.as_object()?;
@@ -24,7 +24,7 @@ pub(crate) fn remove(text: &str, container: &str, name: &str) -> Option<String> 
     })
 }
 
-/// Puts an entry of another file.
+/// Adds an entry from another file.
 pub(crate) fn copy(text: &str, container: &str, name: &str, from: &str) -> Option<String> {
     let other: DocumentMut = from.parse().ok()?;
     let item = other.get(container)?.as_table_like()?.get(name)?.clone();
@@ -45,7 +45,7 @@ fn change(text: &str, edit: impl FnOnce(&mut DocumentMut) -> Option<()>) -> Opti
     let mut document: DocumentMut = text.parse().ok()?;
     edit(&mut document)?;
     let changed = document.to_string();
-    // Lines are written as in the rest of the file.
+    // Lines end like the others in the file.
     let windows = text.contains("\r\n");
     Some(match windows {
         true => changed.replace("\r\n", "\n").replace('\n', "\r\n"),
@@ -56,14 +56,14 @@ fn change(text: &str, edit: impl FnOnce(&mut DocumentMut) -> Option<()>) -> Opti
 fn servers<'a>(document: &'a mut DocumentMut, container: &str) -> Option<&'a mut dyn TableLike> {
     let item = document.entry(container).or_insert_with(|| {
         let mut table = Table::new();
-        // No head of its own: its entries have one.
+        // No header of its own: its entries have one.
         table.set_implicit(true);
         Item::Table(table)
     });
     item.as_table_like_mut()
 }
 
-/// Inserts a table as the container's others are written.
+/// Inserts a table in the style of the container's others.
 fn insert(servers: &mut dyn TableLike, name: &str, table: Table) {
     let is_inline = servers
         .get_values()

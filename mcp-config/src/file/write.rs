@@ -17,7 +17,7 @@ use crate::server::{ServerConfig, Start};
 use crate::variable::reference::env_names;
 use crate::variable::reference::{Field, input_ids, lower, only_text, only_variable};
 
-/// The file, and what it does not say.
+/// Writes the file; returns it and the losses.
 pub(crate) fn write(file: &ConfigFile, dialect: Dialect) -> (String, Vec<Loss>) {
     match dialect {
         Dialect::Registry => return registry::write(file),
@@ -61,7 +61,7 @@ pub(crate) fn write(file: &ConfigFile, dialect: Dialect) -> (String, Vec<Loss>) 
     (text, losses)
 }
 
-/// An entry of a list, with its name first; one that is no server has none.
+/// An entry of a list, with its name first; an entry that is not a server has no name.
 fn named(name: String, entry: Value) -> Value {
     match entry {
         Value::Object(members) if !members.contains_key("name") && !name.starts_with('#') => {
@@ -72,13 +72,13 @@ fn named(name: String, entry: Value) -> Value {
     }
 }
 
-/// One entry; what is as usual is left out.
+/// One entry, without default values.
 struct Entry {
     dialect: Dialect,
     keys: &'static Keys,
     members: Map<String, Value>,
     lost: Vec<String>,
-    /// What its texts ask the user for.
+    /// The inputs its texts refer to.
     asked: BTreeSet<String>,
 }
 
@@ -125,7 +125,7 @@ pub(crate) fn entry(server: &ServerConfig, dialect: Dialect) -> (Value, Vec<Stri
     entry.times(server);
     let tools = &server.tools;
     let only = tools.only.as_ref();
-    // To goose an empty list is all tools, and Copilot has a word for them.
+    // For goose an empty list means all tools, and Copilot has a keyword for that.
     let only = only.filter(|only| !(entry.is_goose() && only.is_empty()));
     if tools.only.is_some() && only.is_none() {
         entry.lose("that none of its tools are on");
@@ -203,7 +203,7 @@ impl Entry {
         let mut set = stdio.env().clone();
         let mut inherited: BTreeSet<String> = stdio.inherited().map(str::to_owned).collect();
         if self.is_codex() || self.is_goose() {
-            // They replace no variables, but pass them on under their own name.
+            // They replace no variables, but pass them on under their own names.
             set.retain(|name, value| {
                 let same = only_variable(value.expose()) == Some(name);
                 if same {
@@ -216,7 +216,7 @@ impl Entry {
                 let reference = format!("${{env:{name}}}");
                 match only_variable(&reference) == Some(&name) {
                     true => drop(set.entry(name).or_insert(Secret::new(reference))),
-                    // As with `}` in its name.
+                    // The same applies to `}` in its name.
                     false => self.lose(&format!("that the variable {name:?} is passed on")),
                 }
             }
@@ -239,7 +239,7 @@ impl Entry {
                         "that it speaks HTTP+SSE, which {program} does not"
                     ));
                 }
-                // Codex has no word for it; the others take it as Streamable HTTP.
+                // Codex has no `type` for it; the others treat it as Streamable HTTP.
                 keys.http_type
                     .map(|word| if keys.has_sse { "sse" } else { word })
             }
@@ -262,7 +262,7 @@ impl Entry {
             self.secrets("headers", &remote.headers, Field::Header);
             return self.headers_of_goose_and_continue(remote);
         }
-        // Codex replaces no variables, but takes their names.
+        // Codex replaces no variables, but accepts their names.
         let (mut plain, mut from_env) = (BTreeMap::new(), Map::new());
         for (name, value) in &remote.headers {
             let text = value.expose();
@@ -285,7 +285,7 @@ impl Entry {
         }
     }
 
-    /// goose wants to know the variables of its headers, and Continue has them elsewhere.
+    /// goose requires the variables of its headers, and Continue has the headers elsewhere.
     #[cfg(feature = "yaml")]
     fn headers_of_goose_and_continue(&mut self, remote: &RemoteEndpoint) {
         if self.is_goose() {
@@ -308,7 +308,7 @@ impl Entry {
     #[cfg(not(feature = "yaml"))]
     fn headers_of_goose_and_continue(&mut self, _remote: &RemoteEndpoint) {}
 
-    /// What goose's entries begin with.
+    /// The first members of goose's entries.
     fn first(&mut self, server: &ServerConfig) {
         if self.is_goose() {
             self.set("enabled", server.enabled.into());
@@ -320,7 +320,7 @@ impl Entry {
         }
     }
 
-    /// LibreChat asks for what is declared.
+    /// LibreChat requests declared inputs only.
     fn user_variables(&mut self) {
         #[cfg(feature = "yaml")]
         if self.dialect == Dialect::LibreChat {
@@ -385,7 +385,7 @@ impl Entry {
         let takes = |name: &str| self.keys.others.is_none_or(|known| known.contains(&name));
         let (taken, left): (Vec<_>, Vec<_>) = extra.iter().partition(|(name, _)| takes(name));
         for (name, value) in taken {
-            // Ours first: no unknown word may hide a known one.
+            // Ours first: no unknown key may hide a known one.
             match (self.members.get_mut(name), value) {
                 (None, value) => self.set(name, value.clone()),
                 (Some(Value::Object(ours)), Value::Object(more)) => {
@@ -409,7 +409,7 @@ impl Entry {
         self.dialect.is_goose()
     }
 
-    /// A text that has to be there. What cannot be said is written as we do.
+    /// Writes a required text. References the dialect cannot express are written in our form.
     fn spell(&mut self, place: &str, text: &str, field: Field) -> Value {
         self.note(text);
         lower(text, self.dialect, field).map_or_else(
@@ -421,7 +421,7 @@ impl Entry {
         )
     }
 
-    /// Texts by name. One that cannot be said is left out: the server would take it literally.
+    /// Texts by name. A text that cannot be expressed is omitted: the server would take it literally.
     fn secrets(&mut self, name: &str, secrets: &BTreeMap<String, Secret>, field: Field) {
         let mut members = Map::new();
         for (key, value) in secrets {
@@ -438,12 +438,12 @@ impl Entry {
         }
     }
 
-    /// Remembers what a text asks for.
+    /// Records the inputs of a text.
     fn note(&mut self, text: &str) {
         self.asked.extend(input_ids(text).map(str::to_owned));
     }
 
-    /// Says which reference is lost, and nothing of what else is in the text.
+    /// Reports the lost reference, without the text around it.
     fn lose_reference(&mut self, place: &str, text: &str) {
         let program = self.keys.program;
         let references = crate::variable::parts(text).into_iter();

@@ -1,4 +1,4 @@
-//! YAML, read into the same tree and written from JSON's values.
+//! YAML, parsed into the same tree and written from JSON values.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use serde_json::{Map, Number, Value};
 
 use crate::file::document::{Kind, Member, Node};
 
-/// The deepest nesting, and the most values a file may have with its aliases written out.
+/// The maximum nesting depth, and the maximum number of values with aliases expanded.
 const MAX_DEPTH: usize = 100;
 const MAX_NODES: usize = 1 << 20;
 
-/// Where a file is broken, and why.
+/// The position of an error, and the error.
 type Broken = (usize, String);
 
-/// Reads a file; else where it is broken, and why. An empty file is an empty object.
+/// Parses a file; on failure returns the position and the error. An empty file is an empty object.
 pub(crate) fn parse(text: &str) -> Result<Node, Broken> {
     let mut builder = Builder::default();
     for event in Parser::new_from_str(text) {
@@ -43,7 +43,7 @@ pub(crate) fn parse(text: &str) -> Result<Node, Broken> {
 struct Builder {
     open: Vec<Open>,
     anchors: BTreeMap<usize, (Node, usize)>,
-    /// The values so far, those of aliases counted each time.
+    /// The number of values so far, counting those of aliases each time.
     nodes: usize,
     root: Option<Node>,
 }
@@ -52,7 +52,7 @@ struct Builder {
 struct Open {
     at: usize,
     anchor: usize,
-    /// The count of values when it began.
+    /// The number of values at its start.
     nodes: usize,
     kind: OpenKind,
 }
@@ -133,7 +133,7 @@ impl Builder {
         self.add(Node { at: open.at, kind }, open.anchor, open.nodes)
     }
 
-    /// Adds a value where it belongs; `before` is the count of values when it began.
+    /// Adds a value to its parent; `before` is the number of values at its start.
     fn add(&mut self, node: Node, anchor: usize, before: usize) -> Result<(), Broken> {
         if self.nodes > MAX_NODES {
             return Err((node.at, "it has too many values".to_owned()));
@@ -158,7 +158,7 @@ impl Builder {
     }
 }
 
-/// An object with the members of `<<` that it does not have itself.
+/// An object with the members of `<<` that it does not define itself.
 fn merged(members: Vec<Member>) -> Vec<Member> {
     if members.iter().all(|member| member.name != "<<") {
         return members;
@@ -181,7 +181,7 @@ fn merged(members: Vec<Member>) -> Vec<Member> {
     own
 }
 
-/// A scalar by the core schema of YAML 1.2.
+/// A scalar according to the core schema of YAML 1.2.
 fn scalar(text: String, style: ScalarStyle, tag: Option<&Tag>) -> Kind {
     let is_text = tag.is_some_and(|tag| tag.is_yaml_core_schema_tag("str"));
     if style != ScalarStyle::Plain || is_text {
@@ -225,7 +225,7 @@ pub(crate) fn write(root: &Map<String, Value>) -> String {
     out
 }
 
-/// An object's members, each on lines of its own; the first is not indented if `out` is within a line.
+/// An object's members, each on separate lines; the first is not indented if `out` is within a line.
 pub(crate) fn members(object: &Map<String, Value>, indent: usize, out: &mut String) {
     for (name, value) in object {
         start(indent, out);
@@ -248,7 +248,7 @@ pub(crate) fn members(object: &Map<String, Value>, indent: usize, out: &mut Stri
     }
 }
 
-/// A list's items, each on lines of its own.
+/// A list's items, each on separate lines.
 pub(crate) fn items(list: &[Value], indent: usize, out: &mut String) {
     for value in list {
         start(indent, out);
@@ -270,13 +270,13 @@ fn start(indent: usize, out: &mut String) {
 fn inline(value: &Value, out: &mut String) {
     match value {
         Value::String(text) => out.push_str(&word(text)),
-        // Empty ones, and what is written as in JSON.
+        // Empty containers, and values written as in JSON.
         other => out.push_str(&other.to_string()),
     }
     out.push('\n');
 }
 
-/// A text as it is where nothing else can be read in it, else in quotes.
+/// A plain text where it is unambiguous, else a quoted one.
 pub(crate) fn word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./@+".contains(c);
     let first = |c: char| c.is_ascii_alphabetic() || "_/".contains(c);

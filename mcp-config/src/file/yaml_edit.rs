@@ -1,4 +1,4 @@
-//! Entries of a YAML file, changed in its text. `None` where the text has no place for them.
+//! Edits of entries in a YAML file's text. `None` where the text has no place for them.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::dialect::keys::Keys;
 use crate::file::yaml_document::{items, members, word};
 
-/// Puts an entry, in place of the one of its name.
+/// Adds an entry, replacing one with the same name.
 pub(crate) fn put(text: &str, keys: &Keys, name: &str, entry: &Value) -> Option<String> {
     insert(text, keys, name, |indent| {
         let mut lines = String::new();
@@ -23,7 +23,7 @@ pub(crate) fn put(text: &str, keys: &Keys, name: &str, entry: &Value) -> Option<
     })
 }
 
-/// Puts an entry as another file has it.
+/// Adds an entry as written in another file.
 pub(crate) fn copy(text: &str, keys: &Keys, name: &str, from: &str) -> Option<String> {
     let other = Outline::of(from, keys)?;
     let found = other.entries.iter().rfind(|entry| entry.name == name)?;
@@ -44,7 +44,7 @@ pub(crate) fn remove(text: &str, keys: &Keys, name: &str) -> Option<String> {
     let found = outline.entries.iter().rfind(|entry| entry.name == name)?;
     let mut changed = text.to_owned();
     changed.replace_range(found.lines.clone(), "");
-    // A key without a value would be nothing rather than an empty list or object.
+    // A key without a value would be null rather than an empty list or object.
     if outline.entries.len() == 1 {
         let key = outline.key?;
         let empty = if keys.is_list { " []" } else { " {}" };
@@ -80,7 +80,7 @@ fn insert(
         return Some(changed);
     }
     if let Some(key) = outline.key {
-        // `key: {}`, `key: []` or nothing: what is written there goes.
+        // `key: {}`, `key: []` or nothing: the value is removed.
         let lines = broken(lines(key.indent + 2)?);
         let end = changed.get(key.value.end..)?.find('\n');
         let line_end = end.map_or(changed.len(), |at| key.value.end + at + 1);
@@ -107,22 +107,22 @@ fn insert(
     Some(changed)
 }
 
-/// Where the entries are in a file.
+/// The positions of the entries in a file.
 #[derive(Debug, Default)]
 struct Outline {
     /// The key of the container, if there is one.
     key: Option<Key>,
     entries: Vec<Entry>,
-    /// Whether all is in braces.
+    /// Whether everything is in braces.
     is_flow: bool,
 }
 
 #[derive(Clone, Debug)]
 struct Key {
     indent: usize,
-    /// Behind the colon.
+    /// The position after the colon.
     colon: usize,
-    /// The value, if it is written on the key's line.
+    /// The value, if it is on the key's line.
     value: Range<usize>,
 }
 
@@ -130,12 +130,12 @@ struct Key {
 struct Entry {
     name: String,
     indent: usize,
-    /// Its whole lines.
+    /// Its complete lines.
     lines: Range<usize>,
 }
 
 impl Outline {
-    /// Of a file whose container is in block style or empty; `None` if it is something else.
+    /// The outline of a file whose container is in block style or empty; `None` otherwise.
     fn of(text: &str, keys: &Keys) -> Option<Self> {
         let mut outline = Self::default();
         let Some(root) = Tree::of(text)? else {
@@ -160,7 +160,7 @@ impl Outline {
             indent: indent_of(text, start),
             lines: lines_of(text, start..end),
         };
-        // What is in braces is left alone.
+        // Flow style is left alone.
         let is_block = |is_empty: bool| !value.is_flow || is_empty;
         match &value.kind {
             _ if root.is_flow => return None,
@@ -176,7 +176,7 @@ impl Outline {
             TreeKind::List(list) if keys.is_list && is_block(list.is_empty()) => {
                 for item in list {
                     let name = item.get("name").and_then(Tree::text).map(str::to_owned);
-                    // It begins at its dash.
+                    // It starts at its dash.
                     let dash = text.get(..item.range.start)?.rfind('-')?;
                     outline
                         .entries
@@ -189,13 +189,13 @@ impl Outline {
     }
 }
 
-/// The blanks before a place in its line.
+/// The number of blanks before a position in its line.
 fn indent_of(text: &str, at: usize) -> usize {
     let before = text.get(..at).unwrap_or_default();
     at - before.rfind('\n').map_or(0, |line| line + 1)
 }
 
-/// The whole lines of a range, without blank ones at its end.
+/// The complete lines of a range, without trailing blank ones.
 fn lines_of(text: &str, range: Range<usize>) -> Range<usize> {
     let start = range.start - indent_of(text, range.start);
     let within = text.get(range.start..range.end).unwrap_or_default();
@@ -204,7 +204,7 @@ fn lines_of(text: &str, range: Range<usize>) -> Range<usize> {
     start..rest.find('\n').map_or(text.len(), |line| end + line + 1)
 }
 
-/// A value and where it is.
+/// A value and its position.
 struct Tree {
     range: Range<usize>,
     is_flow: bool,
@@ -218,7 +218,7 @@ enum TreeKind {
 }
 
 impl Tree {
-    /// The tree of a text that was read before; `Some(None)` if it is empty.
+    /// The tree of a text that was parsed before; `Some(None)` if it is empty.
     fn of(text: &str) -> Option<Option<Self>> {
         let mut open: Vec<(Self, Vec<Self>)> = Vec::new();
         let mut root = None;
@@ -245,7 +245,7 @@ impl Tree {
                 }
                 Event::SequenceEnd | Event::MappingEnd => {
                     let (mut done, inner) = open.pop()?;
-                    // A block ends with the last of what it has.
+                    // A block ends with its last item.
                     let last = inner.iter().map(|it| it.range.end).max();
                     done.range.end = match (done.is_flow, last) {
                         (false, Some(last)) => last,
@@ -261,7 +261,7 @@ impl Tree {
                 None => root = Some(done),
             }
         }
-        // A text of comments alone may be a scalar of nothing.
+        // A text of comments only may be an empty scalar.
         Some(root.filter(|root| !root.is_text("")))
     }
 

@@ -1,4 +1,4 @@
-//! How a server is reached: a program to start, or an address.
+//! Endpoints: a program to start, or a URL.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,17 +8,17 @@ use mcp_transport::{HttpConfig, HttpConfigError};
 use mcp_transport::{Secret, ServerCommand};
 use sha2::{Digest as _, Sha256};
 
-/// How a server is reached.
+/// The endpoint of a server.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Endpoint {
-    /// By a program we start.
+    /// A program to start.
     Stdio(ServerCommand),
-    /// At an address.
+    /// A remote server.
     Remote(RemoteEndpoint),
 }
 
-/// A server somewhere else.
+/// A remote server.
 #[derive(Clone, Debug)]
 pub struct RemoteEndpoint {
     pub(crate) url: Secret,
@@ -27,7 +27,7 @@ pub struct RemoteEndpoint {
     last_kind: RemoteKind,
 }
 
-/// What worked last makes no other endpoint of it.
+/// The transport that worked last does not affect equality.
 impl PartialEq for RemoteEndpoint {
     fn eq(&self, other: &Self) -> bool {
         (&self.url, self.kind, &self.headers) == (&other.url, other.kind, &other.headers)
@@ -36,11 +36,11 @@ impl PartialEq for RemoteEndpoint {
 
 impl Eq for RemoteEndpoint {}
 
-/// Which transport a remote server speaks.
+/// The transport of a remote server.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum RemoteKind {
-    /// Found out by trying: Streamable HTTP, then HTTP+SSE.
+    /// Detected by trying: Streamable HTTP, then HTTP+SSE.
     #[default]
     Auto,
     /// Streamable HTTP.
@@ -50,7 +50,7 @@ pub enum RemoteKind {
 }
 
 impl RemoteEndpoint {
-    /// An address, `http` or `https`.
+    /// Creates an endpoint with an `http` or `https` URL.
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: Secret::new(url),
@@ -60,49 +60,48 @@ impl RemoteEndpoint {
         }
     }
 
-    /// Says which transport it speaks.
+    /// Sets the transport.
     #[must_use]
     pub fn with_kind(mut self, kind: RemoteKind) -> Self {
         self.kind = kind;
         self
     }
 
-    /// Says which transport worked last: it is tried first where [`kind`](Self::kind) names none.
-    /// A hint, not a setting: the other one is still tried, endpoints that differ in nothing else
-    /// are equal, and it is not written to files.
+    /// Sets the transport that worked last: it is tried first where [`kind`](Self::kind) is `Auto`. It is a hint, not a
+    /// setting: the other one is still tried, it does not affect equality, and it is not written to files.
     #[must_use]
     pub fn with_last_kind(mut self, kind: RemoteKind) -> Self {
         self.last_kind = kind;
         self
     }
 
-    /// Sends a header along with every request.
+    /// Adds a header to every request.
     #[must_use]
     pub fn with_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.insert(name.into(), Secret::new(value));
         self
     }
 
-    /// Its address. A secret, as keys like to hide in addresses: `Display` shows what may be shown.
+    /// Its URL. It is a secret, because URLs may contain keys: `Display` shows the public part.
     pub fn url(&self) -> &Secret {
         &self.url
     }
 
-    /// Which transport it speaks.
+    /// The transport.
     pub fn kind(&self) -> RemoteKind {
         self.kind
     }
 
-    /// The headers sent along with every request.
+    /// The headers of every request.
     pub fn headers(&self) -> &BTreeMap<String, Secret> {
         &self.headers
     }
 
-    /// The configuration of an HTTP transport to it.
+    /// The configuration of an HTTP transport for it.
     ///
     /// # Errors
     ///
-    /// If the address or a header cannot be used.
+    /// If the URL or a header is invalid.
     #[cfg(feature = "http")]
     pub fn to_http(&self) -> Result<HttpConfig, HttpConfigError> {
         let mut http = HttpConfig::new(self.url.expose())?;
@@ -121,7 +120,7 @@ impl RemoteEndpoint {
 }
 
 impl Endpoint {
-    /// SHA-256 over what is started or addressed, each part with its length.
+    /// SHA-256 of the program or URL, each part with its length.
     pub(crate) fn identity(&self) -> String {
         let mut hash = Sha256::new();
         let mut add = |part: &str| {
@@ -147,7 +146,7 @@ impl Endpoint {
 }
 
 impl fmt::Display for Endpoint {
-    /// Fit for people's eyes: secrets are left out.
+    /// For display: secrets are omitted.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stdio(command) => command.fmt(f),

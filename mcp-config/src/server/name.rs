@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 
 const MAX_SERVER_NAME: usize = 128;
 
-/// The name of a server in its host, unique among the host's servers: 1–128 characters, none of them a control
-/// character. Cheap to clone; ordered by its bytes.
+/// The name of a server in its host, unique among the host's servers: 1–128 characters without control characters.
+/// Cheap to clone; ordered by its bytes.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ServerName(Arc<str>);
 
-/// A text that cannot be a server's name.
+/// The error for a text that is not a valid server name.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct InvalidServerName {
@@ -23,11 +23,11 @@ pub struct InvalidServerName {
 }
 
 impl ServerName {
-    /// Checks a name.
+    /// Validates a name.
     ///
     /// # Errors
     ///
-    /// If it is empty, longer than 128 characters or has control characters.
+    /// If it is empty, longer than 128 characters, or contains control characters.
     pub fn new(name: impl Into<Arc<str>>) -> Result<Self, InvalidServerName> {
         let name = name.into();
         match name.chars().count() {

@@ -1,12 +1,12 @@
-//! The references of each dialect.
+//! References in the syntax of each dialect.
 //!
-//! Inside, a text has references as [`variable`](crate::variable) reads them. Every dialect's own
-//! are turned into those when its file is read, and back when one is written.
+//! Internally, texts have references in the syntax of [`variable`](crate::variable). Every dialect's own references are
+//! converted to it when its file is read, and back when one is written.
 
 use crate::dialect::Dialect;
 use crate::variable::{BUNDLE_FOLDER, Part, Variable, parts};
 
-/// What a text is of its entry: some programs replace references in some texts only.
+/// The role of a text in its entry: some programs replace references in some texts only.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Field {
     Command,
@@ -18,10 +18,10 @@ pub(crate) enum Field {
     Path,
 }
 
-/// A text of a dialect's file, with its references as we write them.
+/// Converts the references of a dialect's text to ours.
 pub(crate) fn lift(text: &str, dialect: Dialect, field: Field) -> String {
     match dialect {
-        // Codex replaces nothing: it takes the names of variables elsewhere.
+        // Codex replaces nothing: it accepts the names of variables elsewhere.
         #[cfg(feature = "toml")]
         Dialect::Codex => literal(text),
         Dialect::OpenCode => lift_marked(
@@ -59,12 +59,12 @@ pub(crate) fn lift(text: &str, dialect: Dialect, field: Field) -> String {
             ),
         },
         Dialect::Bundle => lift_marked(text, &[("${", "}", &of_bundle)]),
-        // `${…}`, in anybody's spelling: files are copied from one program to the next.
+        // `${…}` in any spelling: files are copied from one program to the next.
         _ => text.to_owned(),
     }
 }
 
-/// A text in a dialect's own references; nothing if it has none for what the text says.
+/// Converts our references to the dialect's; `None` if it cannot express the text.
 pub(crate) fn lower(text: &str, dialect: Dialect, field: Field) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     for part in parts(text) {
@@ -80,12 +80,12 @@ pub(crate) fn lower(text: &str, dialect: Dialect, field: Field) -> Option<String
     if meaning(&lift(&out, dialect, field)) == meaning(text) {
         return Some(out);
     }
-    // What looks like a reference and is none: ours is the only way to write it.
+    // A text that looks like a reference but is not: only our syntax can express it.
     let ours = matches!(dialect, Dialect::Plain | Dialect::ClaudeCode);
     ours.then(|| text.to_owned())
 }
 
-/// One reference in a dialect's spelling, if it knows such.
+/// One reference in a dialect's syntax, if it supports it.
 fn spell(
     variable: Variable<'_>,
     default: Option<&str>,
@@ -137,7 +137,7 @@ fn spell(
     }
 }
 
-/// What of a bundle's `${…}` is spelt as ours.
+/// The `${…}` of a bundle that have the same syntax as ours.
 const OF_BUNDLE: [&str; 3] = [BUNDLE_FOLDER, "/", "pathSeparator"];
 
 /// The variable that a text consists of, if it is a single reference.
@@ -159,7 +159,7 @@ pub(crate) fn env_names(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What a text asks the user for.
+/// The inputs that a text refers to.
 pub(crate) fn input_ids(text: &str) -> impl Iterator<Item = &str> {
     parts(text).into_iter().filter_map(|part| match part {
         Part::Variable {
@@ -179,7 +179,7 @@ pub(crate) fn only_text(text: &str) -> Option<String> {
     }
 }
 
-/// What a text means, however it is spelt.
+/// The meaning of a text, independent of its spelling.
 fn meaning(text: &str) -> Vec<Piece<'_>> {
     let mut pieces: Vec<Piece<'_>> = Vec::new();
     for part in parts(text) {
@@ -211,13 +211,13 @@ fn literal(text: &str) -> String {
     text.replace("${", "${:-$}{")
 }
 
-/// Our reference, if the name can be written in one.
+/// A reference in our syntax, if the name can be written in it.
 fn reference(kind: &str, name: &str) -> Option<String> {
     let plain = !name.is_empty() && !name.contains(":-") && !name.ends_with(':');
     plain.then(|| format!("${{{kind}{name}}}"))
 }
 
-/// A bundle's own: what the user configures, and a few folders.
+/// A bundle's own variables: the user's configuration, and a few folders.
 fn of_bundle(name: &str) -> Option<String> {
     match name {
         "HOME" => Some("${userHome}".to_owned()),
@@ -238,17 +238,17 @@ fn of_continue(inside: &str) -> Option<String> {
     }
 }
 
-/// What a reference begins and ends with, and ours for what is between.
+/// The delimiters of a reference, and the conversion of its inside.
 type Delimited<'a> = (&'a str, &'a str, &'a dyn Fn(&str) -> Option<String>);
 
-/// References between marks; all else stands for itself.
+/// Converts delimited references; everything else is literal.
 fn lift_marked(text: &str, marks: &[Delimited<'_>]) -> String {
     let (mut out, mut plain) = (String::with_capacity(text.len()), String::new());
     let mut rest = text;
     while let Some(next) = rest.chars().next() {
         let found = marks.iter().find_map(|(open, close, ours)| {
             let after = rest.strip_prefix(open)?;
-            // No name has such, so that nothing is looked at twice.
+            // No name contains it, so that nothing is scanned twice.
             let (inside, behind) = after.split_at(after.find(['{', '}', '$'])?);
             Some((ours(inside)?, behind.strip_prefix(close)?))
         });
@@ -285,14 +285,14 @@ fn lift_shell(text: &str) -> String {
             .is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
         let braced = after.strip_prefix('{').filter(|_| has_end);
         let split = braced.and_then(|after| after.split_once('}'));
-        // Looked for once: no brace further on ends either.
+        // Searched once: if there is no closing brace here, there is none later.
         has_end &= braced.is_none() || split.is_some();
         match (named, split) {
             (true, _) => {
                 out.extend(["${env:", name, "}"]);
                 rest = behind;
             }
-            // Whole: a `$` inside is no reference.
+            // Complete: a `$` inside is not a reference.
             (false, Some((inside, behind))) => {
                 out.extend(["${", inside, "}"]);
                 rest = behind;
@@ -370,7 +370,7 @@ mod tests {
         for dialect in [Dialect::ClaudeCode, Dialect::Gemini, Dialect::OpenCode] {
             assert_eq!(lower("${keyring:a}", dialect), None, "{dialect:?}");
         }
-        // To Gemini and opencode these would be references.
+        // For Gemini and opencode these would be references.
         assert_eq!(lower("$HOME/x", Dialect::Gemini), None);
         assert_eq!(lower("{env:HOME}", Dialect::OpenCode), None);
         assert_eq!(
@@ -388,7 +388,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is written in a dialect means there what it means here, or is not written.
+        /// A lowered text has the same meaning in the dialect as in ours, or is not written.
         #[test]
         fn what_is_lowered_is_lifted_to_the_same(
             words in prop::collection::vec("[$]?[{]{0,2}(env:|file:|input:| secrets.|user_config.)?[A-Za-z5]{0,3}(:-)?[}]{0,2}", 0..6)

@@ -1,4 +1,4 @@
-//! Servers with their variables replaced.
+//! Resolution of servers' variables.
 
 use std::fmt;
 
@@ -14,29 +14,29 @@ use crate::variable::{Variable, Variables, env_lines, expand};
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Resolved {
-    /// Those that are complete.
+    /// The servers without missing variables.
     pub servers: Vec<ServerConfig>,
-    /// Those that want for something.
+    /// The servers with missing variables.
     pub unresolved: Vec<Unresolved>,
 }
 
-/// A server that wants for something.
+/// A server with missing variables.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Unresolved {
     /// The server.
     pub server: ServerName,
-    /// What it wants for, each once.
+    /// The missing variables, each once.
     pub missing: Vec<Missing>,
 }
 
-/// What a server wants for.
+/// A missing variable of a server.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Missing {
-    /// The user's answer: see [`ConfigFile::inputs`] for what to ask.
+    /// The user's value of an input: see [`ConfigFile::inputs`] for the question.
     Input {
-        /// What `${input:…}` names it by.
+        /// The id in `${input:…}`.
         id: String,
     },
     /// A variable that has no value.
@@ -44,7 +44,7 @@ pub enum Missing {
         /// The text between `${` and `}`.
         name: String,
     },
-    /// A file whose text is a value, which could not be read.
+    /// A file whose content is a value, which could not be read.
     File {
         /// Its path.
         path: String,
@@ -86,9 +86,9 @@ pub(crate) fn resolve(file: &ConfigFile, variables: &dyn Variables) -> Resolved 
     resolved
 }
 
-/// Puts a folder in place of every `${__dirname}` of a server.
+/// Replaces every `${__dirname}` of a server with a folder.
 pub(crate) fn put_folder(server: &mut ServerConfig, folder: &str) {
-    // What it has of its own stands for itself.
+    // References in the folder's own name are literal.
     let folder = folder.replace("${", "${:-$}{");
     let put = |text: &str| text.replace("${__dirname}", &folder);
     match &mut server.endpoint {
@@ -138,7 +138,7 @@ impl Work<'_> {
                 None => self.want(Missing::EnvFile { path }),
             }
         }
-        // Set last: the entry itself wins over its file.
+        // Set last: the entry itself takes precedence over its file.
         for (name, value) in command.env() {
             done = done.with_env(name, self.text(value.expose()));
         }

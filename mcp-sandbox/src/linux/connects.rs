@@ -1,7 +1,7 @@
 //! The connections of a server that may connect to its proxy alone.
 //!
-//! Landlock knows ports, not addresses: a server could connect to the proxy's port on any other
-//! machine. So the kernel asks this thread about each `connect`.
+//! Landlock knows ports, not addresses: a server could connect to the proxy's port on any other machine. Therefore the
+//! kernel asks this thread about each `connect`.
 
 use std::fs::{self, File};
 use std::io;

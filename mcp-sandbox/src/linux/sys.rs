@@ -1,8 +1,8 @@
 //! System calls: the only module of this crate with unsafe code.
 //!
-//! What runs between fork and exec may neither allocate nor lock: everything is prepared before, and
-//! the child makes system calls on what it finds. The rest makes single calls that have no safe form
-//! in std, on descriptors this module owns and on values of its own.
+//! Code between fork and exec may neither allocate nor lock: everything is prepared before, and the child only makes
+//! system calls with prepared values. The other functions make single calls that have no safe form in std, on
+//! descriptors and values this module owns.
 #![expect(unsafe_code, reason = "these system calls have no safe form")]
 
 mod child;

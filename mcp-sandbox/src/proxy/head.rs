@@ -12,8 +12,8 @@ pub(super) struct Head {
 pub(super) enum Way {
     /// `CONNECT`: bytes in both directions.
     Tunnel,
-    /// A request to a URL: its head as the server is to get it. The connection carries no second one,
-    /// for that could name another host.
+    /// A request to a URL: its head for the server. The connection carries no second request, because that could name
+    /// another host.
     Forward(String),
 }
 

@@ -1,5 +1,5 @@
-//! `requestState`: what a call has learnt so far, sealed so that only this server can have written
-//! it, and only for this very call of this very caller.
+//! `requestState`: the state of a call so far, sealed so that only this server can have written it, and only for this
+//! call of this caller.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -30,8 +30,8 @@ use crate::task::TaskCell;
 
 /// One request, as its handler sees it. Cheap to clone.
 ///
-/// A handler never learns which era the client speaks: it asks, logs, reports progress and goes on
-/// as a task in the same way in all of them.
+/// A handler never learns the client's era: it asks, logs, reports progress and continues as a task in the same way in
+/// all of them.
 #[derive(Clone)]
 pub struct Context(pub(crate) Arc<Inner>);
 
@@ -132,18 +132,18 @@ impl Rounds {
 }
 
 impl Context {
-    /// Asks the client something and waits for the answer: a form or a URL for the user, a
-    /// completion by its model, its roots.
+    /// Asks the client a question and waits for the answer: a form or a URL for the user, a completion by its model,
+    /// its roots.
     ///
-    /// Clients of the modern era answer by making the call again. The handler then starts again
-    /// from the beginning, and `ask` returns the answers that are known by their `key`. Give each
-    /// question of a handler its own key, and wrap what must not run twice in
-    /// [`step`](Self::step). Questions asked concurrently, as by `tokio::join!`, are sent together.
+    /// Clients of the modern era answer by repeating the call. The handler then starts again from the beginning, and
+    /// `ask` returns the answers already known by their `key`. Give each question of a handler its own key, and wrap
+    /// side effects that must not happen twice in [`step`](Self::step). Questions asked concurrently, for instance with
+    /// `tokio::join!`, are sent together.
     ///
     /// # Errors
     ///
-    /// [`AskError::Unsupported`] if the client did not declare the capability, which `?` turns into
-    /// the error the protocol has for it. That a user declines is an answer.
+    /// [`AskError::Unsupported`] if the client did not declare the capability, which `?` turns into the protocol's
+    /// error for it. Declining is an answer, not an error.
     pub async fn ask<Q: Question>(&self, key: &str, question: Q) -> Result<Q::Answer, AskError> {
         let inner = &*self.0;
         let client = &inner.client;
@@ -193,12 +193,12 @@ impl Context {
         }
     }
 
-    /// Runs `work` once per call, even if the call takes several rounds of questions: later rounds
-    /// return the stored result. The result goes round with the client, encrypted, so keep it small.
+    /// Runs `work` once per call, even if the call takes several rounds of questions: later rounds return the stored
+    /// result. The result travels to the client and back, encrypted, so keep it small.
     ///
     /// # Errors
     ///
-    /// Those of `work`, which are not stored.
+    /// The errors of `work`, which are not stored.
     pub async fn step<T, E, F>(&self, key: &str, work: F) -> Result<T, E>
     where
         T: Serialize + DeserializeOwned,
@@ -217,10 +217,10 @@ impl Context {
         Ok(value)
     }
 
-    /// Keeps a live value until the call ends, even if the call takes several rounds of questions:
-    /// later rounds get it from [`held`](Self::held). It is dropped when the call ends or is
-    /// cancelled, when no answer comes in time ([`Limits::answer_time`](crate::Limits::answer_time)),
-    /// and with the process. Do not hold a `Context` in it: that keeps the call alive.
+    /// Keeps a live value until the call ends, even if the call takes several rounds of questions: later rounds get it
+    /// from [`held`](Self::held). It is dropped when the call ends or is cancelled, when no answer arrives in time
+    /// ([`Limits::answer_time`](crate::Limits::answer_time)), and with the process. Do not store a `Context` in it:
+    /// that keeps the call alive.
     pub fn hold<T: Any + Send + Sync>(&self, key: &str, value: Arc<T>) {
         self.0.held.lock().insert(key.to_owned(), value);
     }
@@ -231,9 +231,8 @@ impl Context {
         held.downcast().ok()
     }
 
-    /// Continues the call as a task, if the client knows tasks and the tool
-    /// supports them (`Tool::execution`): the client gets a handle at once and
-    /// polls for the result. Returns whether the call is a task now.
+    /// Continues the call as a task, if the client supports tasks and the tool allows them (`Tool::execution`): the
+    /// client gets a handle at once and polls for the result. Returns whether the call is now a task.
     pub async fn detach(&self) -> bool {
         if !self.0.may_detach {
             return self.is_task();
@@ -291,8 +290,7 @@ impl Context {
         self.0.session.as_ref().map(|session| session.id)
     }
 
-    /// Whether the client takes a task for the result of a tool
-    /// ([`ToolReply::Task`](crate::ToolReply)).
+    /// Whether the client accepts a task as the result of a tool ([`ToolReply::Task`](crate::ToolReply)).
     pub fn takes_tasks(&self) -> bool {
         let client = &self.0.client;
         client.revision.is_modern()
@@ -300,8 +298,8 @@ impl Context {
     }
 
     /// Encrypts a value for the client to keep. Only this server, or one with the same
-    /// [`state_key`](crate::Server::state_key), opens it again: for the same caller and the same
-    /// `purpose`, with [`open_sealed`](Self::open_sealed). `None` if it would be larger than
+    /// [`state_key`](crate::Server::state_key), can decrypt it: for the same caller and the same `purpose`, with
+    /// [`open_sealed`](Self::open_sealed). `None` if it would be larger than
     /// [`Limits::state_bytes`](crate::Limits::state_bytes).
     pub fn seal(&self, purpose: &str, value: &impl Serialize) -> Option<String> {
         let shared = &self.0.shared;
@@ -311,8 +309,7 @@ impl Context {
             .seal_value(value, &self.binding(purpose), limit)
     }
 
-    /// Reads what [`seal`](Self::seal) returned; `None` if it was not made for this caller and this
-    /// purpose.
+    /// Decrypts the output of [`seal`](Self::seal); `None` if it was not made for this caller and this purpose.
     pub fn open_sealed<T: DeserializeOwned>(&self, purpose: &str, text: &str) -> Option<T> {
         let shared = &self.0.shared;
         let limit = shared.limits.state_bytes();
@@ -327,8 +324,8 @@ impl Context {
         Binding::new("sealed by the handler", caller, &purpose)
     }
 
-    /// Ends the reply's event stream early, where the client can fetch the result later (Streamable
-    /// HTTP of 2025-11-25). For calls that take longer than connections last.
+    /// Ends the reply's event stream early, where the client can fetch the result later (Streamable HTTP of
+    /// 2025-11-25). For calls that outlast connections.
     pub fn release_stream(&self) {
         self.0.outlet.release();
     }

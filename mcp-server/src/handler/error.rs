@@ -10,9 +10,9 @@ use crate::handler::ask::AskError;
 
 /// The reason why a request failed.
 ///
-/// Any [`std::error::Error`] converts into one, so that `?` works in handlers. A tool that fails
-/// with such an error returns a result with `isError` set, which the model can read; every other
-/// request, and every constructor below but [`failed`](Self::failed), becomes a JSON-RPC error.
+/// Any [`std::error::Error`] converts into it, so that `?` works in handlers. A tool that fails with such an error
+/// returns a result with `isError` set, which the model can read. For every other request, and with every constructor
+/// below except [`failed`](Self::failed), it becomes a JSON-RPC error.
 ///
 /// ```
 /// use mcp_server::Error;

@@ -1,5 +1,5 @@
-//! The messages of one reply, in order, until its reader has them; and, for the legacy era, for a
-//! while afterwards, so that a lost stream can be resumed.
+//! The messages of one reply, in order, until its reader has received them; in the legacy era they are kept for a while
+//! afterwards, so that a lost stream can be resumed.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! HTTP+SSE of 2024-11-05: `GET …/sse` opens a session and its one event stream, messages are
-//! posted to `…/messages`, and everything the server sends comes on the stream.
+//! HTTP+SSE of 2024-11-05: `GET …/sse` opens a session and its one event stream, messages are posted to `…/messages`,
+//! and the server sends everything on the stream.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -16,12 +16,12 @@ const HEAD_TIME: Duration = Duration::from_secs(30);
 /// Connections served at once; more wait to be accepted.
 const MAX_CONNECTIONS: usize = 16_384;
 
-/// Accepts connections and serves the endpoint on every path, until the listener fails. Dropping
-/// the future ends all of it.
+/// Accepts connections and serves the endpoint on every path, until the listener fails. Dropping the future ends
+/// everything.
 ///
 /// # Errors
 ///
-/// The listener failed.
+/// If the listener fails.
 pub async fn serve(listener: TcpListener, service: HttpService) -> io::Result<()> {
     let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let mut connections = tokio::task::JoinSet::new();

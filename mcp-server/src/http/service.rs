@@ -34,11 +34,10 @@ pub(crate) const STREAM_AFTER: Duration = Duration::from_secs(1);
 
 /// Streamable HTTP for a [`Service`](crate::Service): both eras at one endpoint.
 ///
-/// A [`tower_service::Service`], so that it fits into axum (`route_service`) and hyper; or use
+/// It is a [`tower_service::Service`], for use with axum (`route_service`) and hyper; or use
 /// [`serve`](crate::http::serve). Cheap to clone; clones share their sessions.
 ///
-/// Only requests for loopback hosts are let through until others are named: see
-/// [`allow_host`](Self::allow_host).
+/// Only requests to loopback hosts are accepted until others are allowed: see [`allow_host`](Self::allow_host).
 #[derive(Clone)]
 pub struct HttpService {
     inner: Arc<Inner>,

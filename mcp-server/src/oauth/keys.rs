@@ -31,7 +31,7 @@ pub trait KeySource: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// It cannot be had.
+    /// If it cannot be fetched.
     async fn fetch(&self) -> Result<String, BoxError>;
 }
 
@@ -55,7 +55,7 @@ impl JwksUrl {
     ///
     /// # Errors
     ///
-    /// The URL is another one, or the system's certificates cannot be read.
+    /// If the URL is another one, or the system's certificates cannot be read.
     pub fn new(url: impl Into<String>) -> Result<Self, BoxError> {
         let url = reqwest::Url::parse(&url.into());
         let url = url.map_err(|why| format!("invalid JWKS URL: {why}"))?;

@@ -18,7 +18,7 @@ pub trait IntoPromptResult {
     ///
     /// # Errors
     ///
-    /// It could not be filled in.
+    /// If it could not be filled in.
     fn into_prompt_result(self) -> Result<GetPromptResult, Error>;
 }
 

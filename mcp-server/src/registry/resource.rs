@@ -20,7 +20,7 @@ pub trait IntoResourceResult {
     ///
     /// # Errors
     ///
-    /// It could not be read.
+    /// If it could not be read.
     fn into_resource_result(
         self,
         uri: &str,

@@ -39,12 +39,12 @@ pub struct SkillBundle {
 }
 
 impl SkillBundle {
-    /// A skill at `skill://{path}`. The last segment of `path` is the skill's name; files are named
-    /// relative to it and include `SKILL.md`.
+    /// Creates a skill at `skill://{path}`. The last segment of `path` is the skill's name; file names are relative to
+    /// it and include `SKILL.md`.
     ///
     /// # Errors
     ///
-    /// The files are not a skill: no `SKILL.md`, no valid front matter, another name, too large.
+    /// If the files are not a skill: no `SKILL.md`, invalid front matter, another name, too large.
     pub fn new<N: Into<String>>(
         path: &str,
         files: impl IntoIterator<Item = (N, Vec<u8>)>,

@@ -17,8 +17,8 @@ use crate::reply::Reply;
 use crate::reply::event::ReplyEvent;
 use crate::request::tool_set::ToolSet;
 
-/// Reads one reply, streamed or not: bytes in, in any chunks, events out, and the whole reply at
-/// the end. Does no IO, never panics, and takes time linear in the bytes.
+/// Decodes one reply, streamed or not: bytes in, in any chunks, events out, and finally the whole reply. Does no IO,
+/// never panics, and takes time linear in the bytes.
 pub trait Decoder: fmt::Debug + Send {
     /// Takes the next bytes in and appends what happens to `events`.
     fn push(&mut self, bytes: &[u8], events: &mut Vec<ReplyEvent>);

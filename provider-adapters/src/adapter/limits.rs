@@ -1,7 +1,6 @@
 //! Limits on requests and replies.
 
-/// Bounds on a request's media and on its reply, so that a broken or hostile server cannot exhaust
-/// memory.
+/// Limits on a request's media and on its reply, so that a broken or hostile server cannot exhaust memory.
 ///
 /// ```
 /// let limits = provider_adapters::RequestLimits::default().with_calls(8);
@@ -36,8 +35,8 @@ impl RequestLimits {
         self
     }
 
-    /// Maximum bytes (in base64) of one image, sound or file sent to a model; a larger one is replaced
-    /// by a placeholder. Default 20 MiB.
+    /// Sets the maximum size (in base64) of one image, audio or file sent to a model, in bytes; a larger one is
+    /// replaced by a placeholder. Default: 20 MiB.
     #[must_use]
     pub fn with_media_bytes(mut self, bytes: usize) -> Self {
         self.media_bytes = bytes;

@@ -29,8 +29,8 @@ pub(crate) enum Voice {
     Refusal,
 }
 
-/// Builds one reply: names and arguments of calls are converted back, limits are enforced, and
-/// every change is an event. [`Frames`](crate::Frames) fill it.
+/// Builds one reply: it converts names and arguments of calls back, enforces limits, and emits an event for every
+/// change. [`Frames`](crate::Frames) fill it.
 #[derive(Debug)]
 pub struct ReplyBuilder {
     drafts: Vec<Draft>,
@@ -179,8 +179,8 @@ impl ReplyBuilder {
         Some(self.open(Draft::Call(Box::new(CallDraft::new(id, generated)))))
     }
 
-    /// Starts a call of a tool, by its name on the wire, with the provider's id if it has one.
-    /// `None` if there are too many calls, which fails the reply.
+    /// Starts a tool call, by the tool's name on the wire, with the provider's id if it has one. `None` if there are
+    /// too many calls, which fails the reply.
     pub fn start_call(&mut self, wire_id: Option<&str>, name: &str) -> Option<PartIndex> {
         let slot = self.open_call(wire_id)?;
         self.name_call(slot, name);
@@ -204,9 +204,8 @@ impl ReplyBuilder {
         }
     }
 
-    /// Ends a call: its arguments are parsed now, once. If `cut`, arguments that are incomplete by
-    /// now stay so, even if there are none at all. Calls that are open at the end of the reply are
-    /// ended then.
+    /// Ends a call and parses its arguments, once. With `cut`, incomplete arguments stay incomplete, even if there are
+    /// none at all. Calls still open at the end of the reply are ended then.
     pub fn end_call(&mut self, slot: PartIndex, cut: bool) {
         let Some(Draft::Call(call)) = self.drafts.get_mut(slot.0) else {
             return;

@@ -5,9 +5,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The arguments of a tool call.
 ///
-/// The text stays as the model wrote it, so that long integers, key order and escapes survive.
-/// Text that was cut, or that is no JSON object, stays text: there is no way to take it for
-/// arguments.
+/// The text stays as the model wrote it, so that long integers, key order and escapes are preserved. Truncated text, or
+/// text that is not a JSON object, cannot be used as arguments.
 ///
 /// ```
 /// use provider_adapters::Arguments;
@@ -29,8 +28,8 @@ impl Arguments {
         Self::from(RawObject::empty())
     }
 
-    /// Reads what a model wrote. Nothing at all and `null` mean no arguments; an object that was
-    /// encoded twice, as a string, is unwrapped once.
+    /// Reads the model's text. Empty text and `null` mean no arguments; an object that was encoded twice, as a string,
+    /// is unwrapped once.
     pub fn read(text: impl Into<String>) -> Self {
         let text = text.into();
         match parse(&text) {

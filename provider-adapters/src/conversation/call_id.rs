@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The name of one tool call: joins the call with its chunks, its end and its result. Cheap to
-/// clone. Unique within a turn.
+/// The id of one tool call: it relates the call to its chunks, its end and its result. Cheap to clone. Unique within a
+/// turn.
 #[derive(Clone, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct CallId(Arc<str>);
 

@@ -28,8 +28,8 @@ pub enum MediaSource {
     Url(String),
     /// At the provider, under this id.
     FileId(String),
-    /// With whoever asks the model, under this id. They put the bytes in its place before they send
-    /// the request; no wire can send what is left.
+    /// Stored by the caller, under this id. The caller inserts the bytes before sending the request; no wire can send a
+    /// stored source.
     Stored(String),
 }
 

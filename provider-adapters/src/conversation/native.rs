@@ -7,7 +7,7 @@ use crate::wire::Wire;
 
 /// A turn in its provider's own form, including signatures and encrypted reasoning.
 ///
-/// The same provider gets it back in place and unchanged; no other provider ever sees it.
+/// It is sent back to the same provider in place and unchanged, and never to another one.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Native {

@@ -44,8 +44,7 @@ pub struct UserTurn {
 
 /// A model's reply, together with the result of every tool call in it.
 ///
-/// Calls and results cannot come apart: a turn with a call that has no result, or a result that
-/// has no call, cannot be built.
+/// Calls and results always match: a turn with a call without a result, or a result without a call, cannot be built.
 ///
 /// ```
 /// use provider_adapters::{Arguments, AssistantPart, AssistantTurn, ToolCall, ToolResult};
@@ -92,8 +91,7 @@ impl AssistantTurn {
         })
     }
 
-    /// The same turn with other results for its calls. The provider's own form, which has no results
-    /// in it, stays.
+    /// The same turn with other results for its calls. The provider's own form, which contains no results, stays.
     pub fn with_results(self, results: Vec<ToolResult>) -> Result<Self, Unpaired> {
         Self::build(self.parts, results, self.native)
     }

@@ -87,8 +87,7 @@ impl HttpModel<Bedrock> {
         self.with_aws_credentials_from(move || credentials.clone())
     }
 
-    /// With requests signed by credentials that are asked for before every request, because they
-    /// change.
+    /// Signs requests with credentials returned by this function before every request, for credentials that change.
     #[must_use]
     pub fn with_aws_credentials_from(
         mut self,

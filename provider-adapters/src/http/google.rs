@@ -26,11 +26,11 @@ const EARLY: Duration = Duration::from_secs(60);
 /// How long a token counts if the endpoint does not say.
 const DEFAULT_LIFETIME: Duration = Duration::from_secs(300);
 
-/// Google credentials that obtain access tokens: of a service account, or of a user who logged in
-/// with `gcloud auth application-default login`.
+/// Google credentials that obtain access tokens: those of a service account, or of a user who logged in with
+/// `gcloud auth application-default login`.
 ///
-/// A token is kept until shortly before it expires, and requests at the same time share it. Neither
-/// the key nor a token is ever printed.
+/// A token is cached until shortly before it expires, and concurrent requests share it. Neither the key nor a token is
+/// ever printed.
 ///
 /// ```no_run
 /// use provider_adapters::{Gemini, GoogleCredentials, HttpModel};
@@ -48,10 +48,10 @@ pub struct GoogleCredentials {
 }
 
 impl GoogleCredentials {
-    /// Reads the text of a credentials file: of the type `service_account` or `authorized_user`.
+    /// Parses a credentials file of the type `service_account` or `authorized_user`.
     ///
     /// # Errors
-    /// [`ModelError::Setup`] if it is another type, or a member is missing or unusable.
+    /// [`ModelError::Setup`] if it has another type, or a member is missing or invalid.
     pub fn from_json(text: &str) -> Result<Self, ModelError> {
         let file: CredentialsFile = serde_json::from_str(text).map_err(|error| {
             // The error names the member and the place, not the value.
@@ -64,11 +64,11 @@ impl GoogleCredentials {
         })
     }
 
-    /// Reads the file that `GOOGLE_APPLICATION_CREDENTIALS` names, or else the one that
-    /// `gcloud auth application-default login` writes.
+    /// Reads the file named by `GOOGLE_APPLICATION_CREDENTIALS`, or else the one written by
+    /// `gcloud auth application-default login`.
     ///
     /// # Errors
-    /// [`ModelError::Setup`] if there is no such file, or [`from_json`](Self::from_json) refuses it.
+    /// [`ModelError::Setup`] if there is no such file, or [`from_json`](Self::from_json) rejects it.
     pub fn from_env() -> Result<Self, ModelError> {
         Self::from_variables(|name| std::env::var_os(name).map(PathBuf::from))
     }
@@ -88,7 +88,7 @@ impl GoogleCredentials {
     /// Reads a credentials file.
     ///
     /// # Errors
-    /// [`ModelError::Setup`] if the file cannot be read, or [`from_json`](Self::from_json) refuses it.
+    /// [`ModelError::Setup`] if the file cannot be read, or [`from_json`](Self::from_json) rejects it.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, ModelError> {
         let path = path.as_ref();
         let text = std::fs::read_to_string(path).map_err(|error| {

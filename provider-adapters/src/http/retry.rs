@@ -19,8 +19,8 @@ pub struct Retry {
 }
 
 impl Default for Retry {
-    /// Twice, after half a second and a second, each a little sooner by chance. A provider that
-    /// asks to wait is obeyed for up to two minutes.
+    /// Two retries, after half a second and a second, each reduced by random jitter. A delay requested by the provider
+    /// is respected up to two minutes.
     fn default() -> Self {
         Self {
             tries: 2,

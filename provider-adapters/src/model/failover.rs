@@ -14,9 +14,8 @@ use crate::request::tool_set::ToolSet;
 
 /// Calls one model, and the next one if the first does not start a reply.
 ///
-/// The fallback gets the same conversation with the tools compiled for its own wire. A reply that
-/// has begun is never repeated. A request that the provider rejects
-/// as invalid or too long fails at once.
+/// The fallback gets the same conversation with the tools compiled for its own wire. A reply that has started is never
+/// repeated. A request that the provider rejects as invalid or too long fails at once.
 ///
 /// ```
 /// # #[cfg(feature = "http")] {

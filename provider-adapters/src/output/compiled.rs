@@ -28,7 +28,7 @@ impl CompiledOutput {
     /// Compiles a schema.
     ///
     /// # Errors
-    /// [`EncodeError::OutputSchema`] if the schema is no schema, too large, or nothing can match it.
+    /// [`EncodeError::OutputSchema`] if the schema is invalid, too large, or unsatisfiable.
     pub fn new(output: &OutputSchema, target: &Target) -> Result<Self, EncodeError> {
         let refused = |reason: String| EncodeError::OutputSchema { reason };
         if let Some(reason) = output.unusable() {

@@ -4,11 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::json::text::count;
 
-/// Token counters, with the same meaning on every wire. What the provider did not report is `None`,
-/// never zero.
+/// Token counters, with the same meaning on every wire. Counters the provider did not report are `None`, never zero.
 ///
-/// Cached tokens are part of [`input`](Self::input) and reasoning is part of
-/// [`output`](Self::output), even if the provider counts them apart.
+/// Cached tokens are part of [`input`](Self::input) and reasoning is part of [`output`](Self::output), even if the
+/// provider counts them separately.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default)]
 #[non_exhaustive]

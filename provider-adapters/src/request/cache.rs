@@ -7,11 +7,10 @@ use crate::conversation::part::UserPart;
 use crate::conversation::turn::Turn;
 use crate::request::Request;
 
-/// What a provider may keep of a request, so that the next request with the same beginning costs
-/// less.
+/// The prompt caching of a request, so that the next request with the same prefix costs less.
 ///
-/// Anthropic caches up to explicit breakpoints. OpenAI and Gemini cache prefixes on their own;
-/// OpenAI gets a key that sends the requests of one conversation to the same cache.
+/// Anthropic caches up to explicit breakpoints. OpenAI and Gemini cache prefixes automatically; OpenAI gets a key that
+/// routes the requests of one conversation to the same cache.
 ///
 /// ```
 /// use provider_adapters::{Cache, CachePoint, Conversation, Request};
@@ -26,8 +25,8 @@ use crate::request::Request;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Cache {
-    /// Breakpoints after the tools, the instructions and the last two user messages: as the
-    /// conversation grows, each request reads what the one before has written.
+    /// Breakpoints after the tools, the instructions and the last two user messages: as the conversation grows, each
+    /// request reads what the previous one has written.
     #[default]
     Auto,
     /// No breakpoints and no key. Providers that cache automatically still do.

@@ -3,8 +3,8 @@
 use mcp_jsonrpc::RawMap;
 use serde::{Deserialize, Serialize};
 
-/// Sampling and reasoning options. All are optional; those a wire does not support are left out and
-/// reported in [`Encoded::omitted`](crate::Encoded::omitted).
+/// Sampling and reasoning options. All are optional; options that a wire does not support are omitted and reported in
+/// [`Encoded::omitted`](crate::Encoded::omitted).
 ///
 /// ```
 /// use provider_adapters::{Effort, Options};

@@ -12,7 +12,7 @@ use crate::request::tool::ToolSpec;
 
 /// Tools compiled for one provider: accepted names and schemas, and the reverse conversion.
 ///
-/// Make it once and use it for every request: the same tools give the same bytes.
+/// Create it once and use it for every request: the same tools give the same bytes.
 ///
 /// ```
 /// use provider_adapters::{Adapter, OpenAiChat, ToolSpec};
@@ -76,8 +76,8 @@ pub struct LeftOut {
 }
 
 impl ToolSet {
-    /// Compiles tools for a target. A tool that cannot be compiled, or that is more than the
-    /// provider takes, is left out; the others do not suffer.
+    /// Compiles tools for a target. A tool that cannot be compiled, or that exceeds the provider's maximum number, is
+    /// omitted; the others are not affected.
     pub fn compile(tools: &[ToolSpec], target: &Target) -> Self {
         let schemas: Vec<Value> = tools
             .iter()
@@ -212,8 +212,7 @@ impl ToolSet {
             .unwrap_or(arguments)
     }
 
-    /// The arguments as the model would have written them, from those that the tool expects. `None`
-    /// if they are the same.
+    /// Converts the arguments the tool expects to those the model would have written. `None` if they are the same.
     pub fn project(&self, name: &str, arguments: &RawObject) -> Option<RawObject> {
         let arguments = Arguments::from(arguments.clone());
         self.convert(name, &arguments, Restore::project)?

@@ -79,8 +79,7 @@ pub enum NotAsked {
 }
 
 impl Asked {
-    /// Reads a request from the path of its URL, with or without what stands before the API's own
-    /// part, and its body.
+    /// Parses a request from its body and the path of its URL, with or without the prefix before the API's own part.
     pub fn read(path: &str, body: &[u8]) -> Result<Self, NotAsked> {
         let bare = path.split('?').next().unwrap_or_default();
         let wire = wire_of(bare).ok_or_else(|| NotAsked::Path(bare.to_owned()))?;
@@ -145,8 +144,7 @@ impl Asked {
             .find(|tool| tool.name == name && self.may_call)
     }
 
-    /// `reply` in the form that was asked for: on this wire, streamed or whole, calls as text in
-    /// prompt mode.
+    /// Encodes `reply` in the requested form: on this wire, streamed or whole, with calls as text in prompt mode.
     pub fn answer(&self, reply: &ScriptedReply) -> Answer {
         let written;
         let reply = if self.prompt_mode {

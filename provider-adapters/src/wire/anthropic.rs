@@ -60,8 +60,8 @@ impl Anthropic {
         }
     }
 
-    /// On Vertex AI, in a project and a location such as `us-east5` or `global`. Vertex has its own
-    /// version of the API, with the sampling options of the first one, and no list of models.
+    /// Creates an adapter for Vertex AI, in a project and a location such as `us-east5` or `global`. Vertex has its own
+    /// version of the API, with the sampling options of the first version, and no list of models.
     ///
     /// ```
     /// use provider_adapters::{Adapter, Anthropic};

@@ -55,8 +55,8 @@ impl OpenAiChat {
         self
     }
 
-    /// With calls read out of the text where the server failed to find them: `<tool_call>{…}` and
-    /// `[TOOL_CALLS][…]`. Off by default, because a model may just be talking about them.
+    /// Extracts calls from the text where the server failed to detect them: `<tool_call>{…}` and `[TOOL_CALLS][…]`. Off
+    /// by default, because a model may just be writing about them.
     #[must_use]
     pub fn with_rescue(mut self) -> Self {
         self.rescue = true;

@@ -27,8 +27,8 @@ use crate::wire::Wire;
 /// What a model that only reads the schema of its reply accepts.
 pub(crate) const ANY_OUTPUT: Target = Target::json_schema("prompt").with_output();
 
-/// Prompt mode: another adapter carries the text, the instructions describe the tools, and
-/// calls are read out of the text.
+/// Prompt mode: another adapter carries the text, the instructions describe the tools, and calls are extracted from the
+/// text.
 ///
 /// ```
 /// use provider_adapters::{Adapter, Dialect, Expected, OpenAiChat, PromptMode};
@@ -144,8 +144,8 @@ impl<A: Adapter> Adapter for PromptMode<A> {
     }
 }
 
-/// Reads calls out of bare text, for models that no wire is wrapped around: bytes in, in any
-/// chunks, and the same events out as from [`PromptMode`].
+/// Extracts calls from plain text, for models without a wire: bytes in, in any chunks, and the same events out as from
+/// [`PromptMode`].
 ///
 /// ```
 /// use provider_adapters::{Expected, text_decoder};

@@ -25,8 +25,7 @@ impl Pattern {
         self.0 == "*"
     }
 
-    /// Matches this name and no other, whatever characters it has. Use it for names that come from
-    /// servers and users.
+    /// Matches exactly this name, whatever characters it contains. Use it for names that come from servers and users.
     pub fn exact(name: &str) -> Self {
         Self(name.replace('\\', "\\\\").replace('*', "\\*"))
     }

@@ -53,8 +53,8 @@ impl Neighbours {
         neighbours
     }
 
-    /// The same without the names that the server to be scanned has itself: it may speak of its own
-    /// tools, and others may have tools of the same name.
+    /// The same set without the names that the scanned server has itself: it may refer to its own tools, and others may
+    /// have tools of the same name.
     #[must_use]
     pub fn without<N: AsRef<str>>(&self, own: impl IntoIterator<Item = N>) -> Self {
         let mut others = self.clone();

@@ -8,8 +8,8 @@ use super::{Alarm, ScanPolicy, ScanResponse, scan_result};
 /// Before a result that is marked, for the model and for people.
 const MARK: &str = "[Note of the host: the following result has signs of an attack.";
 
-/// What a model may read of a result. No one can be asked about a result, for the call has run:
-/// [`ScanResponse::Ask`] marks it as data that is not to be obeyed, [`ScanResponse::Block`] withholds it.
+/// The part of a result that a model may read. The call has already run, so no one is asked: [`ScanResponse::Ask`]
+/// marks it as data that must not be obeyed, [`ScanResponse::Block`] withholds it.
 #[must_use]
 pub fn screen_result(mut result: CallToolResult, policy: &ScanPolicy) -> CallToolResult {
     let found = scan_result(&said(&result));

@@ -1,7 +1,7 @@
 //! The kernel's notifications about a child's `connect` calls, and the responses.
 //!
-//! An answer is never "go on": the child could change the address meanwhile. The host reads the
-//! address once, and connects the child's own socket to its copy.
+//! The response is never "continue": the child could change the address meanwhile. The host reads the address once, and
+//! connects the child's own socket to its copy.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};

@@ -7,7 +7,7 @@ use crate::adapter::wire_id::IdRule;
 
 /// A server's dialect of Chat Completions.
 ///
-/// Take the nearest one and change what differs:
+/// Start from the closest one and change the differences:
 ///
 /// ```
 /// use provider_adapters::Dialect;
