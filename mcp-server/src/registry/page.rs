@@ -2,8 +2,12 @@
 
 use crate::handler::error::Error;
 
-/// The page that begins at `cursor`, and the cursor of the next one.
-pub(crate) fn cut<'a, T>(
+/// The page of a list that begins at `cursor`, and the cursor of the next one: for a
+/// [`Handler`](crate::Handler) that has its lists as a whole.
+///
+/// # Errors
+/// If the cursor is none of this list's.
+pub fn cut<'a, T>(
     all: &'a [T],
     cursor: Option<&str>,
     limit: usize,
