@@ -1,5 +1,6 @@
 //! What everybody who deals with one server shares: callers, the manager and its supervisor.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -7,7 +8,7 @@ use std::time::Duration;
 use mcp_client::Client;
 use mcp_config::{RemoteKind, ServerConfig, ServerName};
 use parking_lot::Mutex;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
@@ -202,6 +203,8 @@ pub(crate) struct Usage {
     calls: AtomicUsize,
     leases: AtomicUsize,
     last: Mutex<Instant>,
+    /// Notified when a use ends.
+    ended: Notify,
 }
 
 /// Marks a server as in use while it lives.
@@ -217,6 +220,7 @@ impl Usage {
             calls: AtomicUsize::new(0),
             leases: AtomicUsize::new(0),
             last: Mutex::new(Instant::now()),
+            ended: Notify::new(),
         })
     }
 
@@ -240,6 +244,18 @@ impl Usage {
         self.calls.load(Ordering::SeqCst) > 0
     }
 
+    /// Waits until no call runs.
+    pub(crate) async fn quiet(&self) {
+        loop {
+            let mut ended = pin!(self.ended.notified());
+            ended.as_mut().enable();
+            if !self.is_calling() {
+                return;
+            }
+            ended.await;
+        }
+    }
+
     fn is_leased(&self) -> bool {
         self.leases.load(Ordering::SeqCst) > 0
     }
@@ -259,5 +275,6 @@ impl Drop for InUse {
     fn drop(&mut self) {
         self.usage.touch();
         (self.count)(&self.usage).fetch_sub(1, Ordering::SeqCst);
+        self.usage.ended.notify_waiters();
     }
 }
