@@ -16,7 +16,7 @@ use serde::ser::{Serialize, Serializer};
 
 pub use self::diff::{CatalogDiff, ChangedEntry};
 pub use self::entry::Entry;
-pub use self::listing::Listing;
+pub use self::listing::{Freshness, Listing};
 pub use self::name::{ExposedName, MAX_EXPOSED_NAME};
 pub use self::problem::{ItemKind, ListProblem};
 use self::scan::Findings;
@@ -185,6 +185,14 @@ impl Catalog {
     /// The changes from this snapshot to `newer`.
     pub fn diff(&self, newer: &Self) -> CatalogDiff {
         diff::diff(self, newer)
+    }
+
+    /// Whether the lists of the servers that both have are in the same order and as fresh.
+    pub(crate) fn is_kept_like(&self, other: &Self) -> bool {
+        self.listings.iter().all(|(server, listing)| {
+            let other = other.listings.get(server);
+            other.is_none_or(|other| listing.is_kept_like(other))
+        })
     }
 
     fn each<'a, T: 'a>(

@@ -14,8 +14,8 @@ mod resource_cache;
 mod server;
 
 pub use catalog::{
-    Catalog, CatalogDiff, ChangedEntry, Entry, ExposedName, ItemKind, ListProblem, Listing,
-    MAX_EXPOSED_NAME,
+    Catalog, CatalogDiff, ChangedEntry, Entry, ExposedName, Freshness, ItemKind, ListProblem,
+    Listing, MAX_EXPOSED_NAME,
 };
 pub use manager::builder::ManagerBuilder;
 // The configuration types in a manager's API; files and dialects are in `mcp_config`.

@@ -44,7 +44,8 @@ pub(crate) struct Inner {
 impl Drop for Inner {
     fn drop(&mut self) {
         self.publisher.abort();
-        for handle in self.shared.handles() {
+        let leaving = std::mem::take(&mut *self.shared.leaving.lock());
+        for handle in self.shared.handles().into_iter().chain(leaving) {
             if let Some(supervisor) = handle.supervisor.lock().take() {
                 supervisor.abort();
             }
@@ -241,8 +242,9 @@ impl Manager {
     pub async fn shutdown(&self) -> Shutdown {
         self.shared().over.store(true, Ordering::SeqCst);
         let handles = std::mem::take(&mut *self.shared().servers.lock());
+        let leaving = std::mem::take(&mut *self.shared().leaving.lock());
         self.shared().outdate();
-        let killed = quit(handles.into_values().collect()).await;
+        let killed = quit(handles.into_values().chain(leaving).collect()).await;
         // The catalogue is empty from here on.
         self.catalog();
         Shutdown { killed }

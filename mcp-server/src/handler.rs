@@ -166,6 +166,12 @@ pub trait Handler: Send + Sync + 'static {
         true
     }
 
+    /// One who was let watch a resource does so no longer: called once for every
+    /// [`can_watch`](Self::can_watch) that was answered with `true`.
+    fn unwatched(&self, uri: &str) {
+        let _ = uri;
+    }
+
     /// Lists prompts.
     async fn list_prompts(
         &self,

@@ -25,6 +25,7 @@ pub use http::auth::{Authenticator, Denied};
 pub use mcp_jsonrpc::{IntoToolResult, Json};
 pub use notifier::Notifier;
 pub use registry::Registry;
+pub use registry::page::cut as page;
 pub use registry::prompt::{IntoPromptResult, PromptArguments};
 pub use registry::resource::{IntoResourceResult, UriVariables};
 #[cfg(feature = "skills")]

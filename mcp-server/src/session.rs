@@ -14,6 +14,7 @@ use crate::dispatch::Reply;
 use crate::dispatch::era;
 use crate::dispatch::finish::finished;
 use crate::dispatch::guarded::caught_now;
+use crate::handler::Handler;
 use crate::handler::caller::Caller;
 use crate::handler::context::{ClientFacts, LEVELS, LevelGate};
 use crate::handler::error::Error;
@@ -30,6 +31,7 @@ pub(crate) struct Session {
     /// An index into [`LEVELS`].
     level: Arc<AtomicU8>,
     watched: Arc<Mutex<BTreeSet<String>>>,
+    handler: Arc<dyn Handler>,
 }
 
 impl Session {
@@ -70,6 +72,7 @@ impl Session {
             // Info, until the client says otherwise.
             level: Arc::new(AtomicU8::new(1)),
             watched: Arc::default(),
+            handler: Arc::clone(&shared.handler),
         };
         Ok((Arc::new(session), Reply::result(id, &json)))
     }
@@ -99,18 +102,37 @@ impl Session {
         }
     }
 
+    /// Watches a resource that the handler lets be watched.
     pub(crate) fn watch(&self, uri: String, limit: usize) -> Result<(), Error> {
         let mut watched = self.watched.lock();
-        if watched.len() >= limit && !watched.contains(&uri) {
-            return Err(Error::invalid_request(format!(
-                "too many subscriptions: the limit is {limit}"
-            )));
+        let is_known = watched.contains(&uri);
+        if !is_known && watched.len() < limit {
+            watched.insert(uri);
+            return Ok(());
         }
-        watched.insert(uri);
-        Ok(())
+        drop(watched);
+        // The handler counts it once.
+        let _ = caught_now(|| self.handler.unwatched(&uri));
+        match is_known {
+            true => Ok(()),
+            false => Err(Error::invalid_request(format!(
+                "too many subscriptions: the limit is {limit}"
+            ))),
+        }
     }
 
     pub(crate) fn unwatch(&self, uri: &str) {
-        self.watched.lock().remove(uri);
+        let was_watched = self.watched.lock().remove(uri);
+        if was_watched {
+            let _ = caught_now(|| self.handler.unwatched(uri));
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        for uri in std::mem::take(&mut *self.watched.lock()) {
+            let _ = caught_now(|| self.handler.unwatched(&uri));
+        }
     }
 }

@@ -13,6 +13,7 @@ use mcp_jsonrpc::model::Tool;
 use serde::{Deserialize, Serialize};
 
 use self::grant::{Caller, Grant};
+use self::pattern::Pattern;
 use self::rule::{Effect, Rule};
 use crate::definition_diff::{DefinitionChange, definition_diff};
 use crate::scan::{ScanPolicy, ScanResponse};
@@ -61,6 +62,9 @@ pub enum Mode {
 #[serde(default)]
 pub struct Policy {
     mode: Mode,
+    /// The modes of callers that have their own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    modes: Vec<(Pattern, Mode)>,
     rules: Vec<Rule>,
     grants: Vec<Grant>,
     /// The definitions that were last approved, by server and tool.
@@ -149,6 +153,7 @@ impl Policy {
     pub fn new(mode: Mode) -> Self {
         Self {
             mode,
+            modes: Vec::new(),
             rules: Vec::new(),
             grants: Vec::new(),
             pins: BTreeMap::new(),
@@ -156,6 +161,13 @@ impl Policy {
             attended: true,
             scan: ScanPolicy::default(),
         }
+    }
+
+    /// Gives these callers a mode of their own, in place of the policy's; the first that fits counts.
+    #[must_use]
+    pub fn with_mode_for(mut self, callers: impl Into<Pattern>, mode: Mode) -> Self {
+        self.modes.push((callers.into(), mode));
+        self
     }
 
     /// Adds a rule.
@@ -261,6 +273,12 @@ impl Policy {
         }
     }
 
+    /// Whether the policy has exactly this definition.
+    pub fn has_pin(&self, definition: &Definition) -> bool {
+        let pin = self.pins.get(&definition.server);
+        pin.and_then(|tools| tools.get(&definition.tool)) == Some(definition)
+    }
+
     /// The definitions that a person approved.
     pub fn pins(&self) -> impl Iterator<Item = &Definition> {
         self.pins.values().flat_map(BTreeMap::values)
@@ -300,7 +318,10 @@ impl Policy {
         if ruled(Effect::Deny) {
             return Verdict::Deny(DenyReason::Rule);
         }
-        if self.mode == Mode::Plan {
+        let mut modes = self.modes.iter();
+        let own = modes.find(|(callers, _)| callers.matches(caller.as_str()));
+        let mode = own.map_or(self.mode, |(_, mode)| *mode);
+        if mode == Mode::Plan {
             return Verdict::Deny(DenyReason::Plan);
         }
         match self.response(tool) {
@@ -313,7 +334,7 @@ impl Policy {
             AskReason::Rule
         } else if self.is_changed(tool) {
             AskReason::Changed
-        } else if ruled(Effect::Allow) || self.runs_by_mode(tool) {
+        } else if ruled(Effect::Allow) || runs_by_mode(mode, tool) {
             return Verdict::Allow;
         } else {
             AskReason::Mode
@@ -363,12 +384,12 @@ impl Policy {
         let mut rules = self.rules.iter();
         rules.any(|rule| rule.effect == effect && rule.covers(caller, tool))
     }
+}
 
-    fn runs_by_mode(&self, tool: &ToolInfo) -> bool {
-        match self.mode {
-            Mode::Ask | Mode::Plan => false,
-            Mode::AutoRead => tool.is_read_only(),
-            Mode::Auto => true,
-        }
+fn runs_by_mode(mode: Mode, tool: &ToolInfo) -> bool {
+    match mode {
+        Mode::Ask | Mode::Plan => false,
+        Mode::AutoRead => tool.is_read_only(),
+        Mode::Auto => true,
     }
 }

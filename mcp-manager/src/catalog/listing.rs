@@ -1,9 +1,10 @@
 //! The listing of one server.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use mcp_config::{ServerName, ToolSettings};
-use mcp_jsonrpc::model::{Prompt, Resource, ResourceTemplate, Tool};
+use mcp_jsonrpc::model::{CacheScope, Prompt, Resource, ResourceTemplate, Tool};
 
 use super::entry::Entry;
 use super::problem::{ItemKind, ListProblem};
@@ -13,11 +14,58 @@ use super::problem::{ItemKind, ListProblem};
 pub struct Listing {
     server: ServerName,
     title: Option<Arc<str>>,
-    tools: Vec<Arc<Entry>>,
-    prompts: Vec<Arc<Prompt>>,
-    resources: Vec<Arc<Resource>>,
-    resource_templates: Vec<Arc<ResourceTemplate>>,
+    tools: List<Entry>,
+    prompts: List<Prompt>,
+    resources: List<Resource>,
+    resource_templates: List<ResourceTemplate>,
     problems: Vec<ListProblem>,
+}
+
+/// One list.
+#[derive(Clone, Debug)]
+struct List<T> {
+    /// In the order of their names.
+    items: Vec<Arc<T>>,
+    /// Their places in `items`, in the server's own order.
+    order: Vec<usize>,
+    freshness: Option<Freshness>,
+}
+
+/// What a server says of one of its lists to those who keep it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Freshness {
+    /// How long the list stays fresh, if it says so.
+    pub ttl: Option<Duration>,
+    /// Whether a cache may share it between users.
+    pub scope: CacheScope,
+}
+
+impl Freshness {
+    /// A list that stays fresh for `ttl`.
+    pub fn new(ttl: Option<Duration>, scope: CacheScope) -> Self {
+        Self { ttl, scope }
+    }
+}
+
+impl<T> Default for List<T> {
+    fn default() -> Self {
+        Self {
+            items: Vec::new(),
+            order: Vec::new(),
+            freshness: None,
+        }
+    }
+}
+
+impl<T> List<T> {
+    fn in_order(&self) -> impl Iterator<Item = &Arc<T>> {
+        self.order.iter().filter_map(|at| self.items.get(*at))
+    }
+
+    fn is_kept_like(&self, other: &Self) -> bool {
+        self.order == other.order && self.freshness == other.freshness
+    }
 }
 
 impl Listing {
@@ -26,10 +74,10 @@ impl Listing {
         Self {
             server,
             title: None,
-            tools: Vec::new(),
-            prompts: Vec::new(),
-            resources: Vec::new(),
-            resource_templates: Vec::new(),
+            tools: List::default(),
+            prompts: List::default(),
+            resources: List::default(),
+            resource_templates: List::default(),
             problems: Vec::new(),
         }
     }
@@ -67,7 +115,7 @@ impl Listing {
     /// The same tools under other settings.
     #[must_use]
     pub fn with_policy(mut self, policy: &ToolSettings) -> Self {
-        for entry in &mut self.tools {
+        for entry in &mut self.tools.items {
             if let Some(changed) = entry.under(policy) {
                 *entry = Arc::new(changed);
             }
@@ -111,6 +159,19 @@ impl Listing {
         self
     }
 
+    /// What the server says of a list of this kind to those who keep it. Set the list first: that
+    /// forgets it.
+    #[must_use]
+    pub fn with_freshness(mut self, kind: ItemKind, freshness: Freshness) -> Self {
+        *match kind {
+            ItemKind::Tool => &mut self.tools.freshness,
+            ItemKind::Prompt => &mut self.prompts.freshness,
+            ItemKind::Resource => &mut self.resources.freshness,
+            ItemKind::ResourceTemplate => &mut self.resource_templates.freshness,
+        } = Some(freshness);
+        self
+    }
+
     fn report(mut self, kind: ItemKind, problems: Vec<ListProblem>) -> Self {
         self.problems.retain(|problem| problem.kind() != kind);
         self.problems.extend(problems);
@@ -129,22 +190,62 @@ impl Listing {
 
     /// Its tools.
     pub fn tools(&self) -> &[Arc<Entry>] {
-        &self.tools
+        &self.tools.items
     }
 
     /// Its prompts.
     pub fn prompts(&self) -> &[Arc<Prompt>] {
-        &self.prompts
+        &self.prompts.items
     }
 
     /// Its resources.
     pub fn resources(&self) -> &[Arc<Resource>] {
-        &self.resources
+        &self.resources.items
     }
 
     /// Its resource templates.
     pub fn resource_templates(&self) -> &[Arc<ResourceTemplate>] {
-        &self.resource_templates
+        &self.resource_templates.items
+    }
+
+    /// Its tools, in the server's own order.
+    pub fn tools_in_order(&self) -> impl Iterator<Item = &Arc<Entry>> {
+        self.tools.in_order()
+    }
+
+    /// Its prompts, in the server's own order.
+    pub fn prompts_in_order(&self) -> impl Iterator<Item = &Arc<Prompt>> {
+        self.prompts.in_order()
+    }
+
+    /// Its resources, in the server's own order.
+    pub fn resources_in_order(&self) -> impl Iterator<Item = &Arc<Resource>> {
+        self.resources.in_order()
+    }
+
+    /// Its resource templates, in the server's own order.
+    pub fn resource_templates_in_order(&self) -> impl Iterator<Item = &Arc<ResourceTemplate>> {
+        self.resource_templates.in_order()
+    }
+
+    /// What it says of its list of this kind to those who keep it; `None` if it has no such list.
+    pub fn freshness(&self, kind: ItemKind) -> Option<&Freshness> {
+        match kind {
+            ItemKind::Tool => self.tools.freshness.as_ref(),
+            ItemKind::Prompt => self.prompts.freshness.as_ref(),
+            ItemKind::Resource => self.resources.freshness.as_ref(),
+            ItemKind::ResourceTemplate => self.resource_templates.freshness.as_ref(),
+        }
+    }
+
+    /// Whether its lists have the order and the freshness of another's.
+    pub(super) fn is_kept_like(&self, other: &Self) -> bool {
+        self.tools.is_kept_like(&other.tools)
+            && self.prompts.is_kept_like(&other.prompts)
+            && self.resources.is_kept_like(&other.resources)
+            && self
+                .resource_templates
+                .is_kept_like(&other.resource_templates)
     }
 
     /// The items that could not be listed, and the reasons.
@@ -158,11 +259,11 @@ fn settle<T, U>(
     kind: ItemKind,
     items: impl IntoIterator<Item = T>,
     name: fn(&T) -> &str,
-    make: impl FnMut(T) -> U,
-) -> (Vec<U>, Vec<ListProblem>) {
-    let mut items: Vec<T> = items.into_iter().collect();
+    mut make: impl FnMut(T) -> Arc<U>,
+) -> (List<U>, Vec<ListProblem>) {
+    let mut items: Vec<(usize, T)> = items.into_iter().enumerate().collect();
     let mut problems = Vec::new();
-    items.retain(|item| {
+    items.retain(|(_, item)| {
         let named = !name(item).is_empty();
         if !named {
             problems.push(ListProblem::Nameless { kind });
@@ -170,8 +271,8 @@ fn settle<T, U>(
         named
     });
     // Stable: of equal names the first stays first.
-    items.sort_by(|a, b| name(a).cmp(name(b)));
-    items.dedup_by(|later, first| {
+    items.sort_by(|(_, a), (_, b)| name(a).cmp(name(b)));
+    items.dedup_by(|(_, later), (_, first)| {
         let same = name(later) == name(first);
         if same {
             let name = name(later).to_owned();
@@ -179,5 +280,13 @@ fn settle<T, U>(
         }
         same
     });
-    (items.into_iter().map(make).collect(), problems)
+    let places = items.iter().enumerate();
+    let mut order: Vec<(usize, usize)> = places.map(|(at, (listed, _))| (*listed, at)).collect();
+    order.sort_unstable();
+    let list = List {
+        items: items.into_iter().map(|(_, item)| make(item)).collect(),
+        order: order.into_iter().map(|(_, at)| at).collect(),
+        freshness: None,
+    };
+    (list, problems)
 }

@@ -122,6 +122,7 @@ impl ManagerBuilder {
             cache: Arc::new(ResourceCache::new(self.cache)),
             known: self.known,
             servers: Mutex::new(BTreeMap::new()),
+            leaving: Mutex::default(),
             stdio_gate: Arc::new(Semaphore::new(self.limits.stdio_starts().max(1))),
             remote_gate: Arc::new(Semaphore::new(self.limits.remote_starts().max(1))),
             limits: self.limits,

@@ -145,6 +145,83 @@ impl Manager {
         Ok(applied)
     }
 
+    /// As [`apply`](Self::apply), but no call is cut, and nothing is waited for: a server that is gone,
+    /// or is reached in another way, takes no more calls and is ended once those that run there are
+    /// done, or after `drain`. What is new, or reached in another way, is started beside it at once;
+    /// until it has listed its tools, those it had before are listed.
+    ///
+    /// # Errors
+    ///
+    /// [`ManagerError::ShutDown`] if the manager is.
+    pub async fn replace(
+        &self,
+        configs: impl IntoIterator<Item = ServerConfig>,
+        drain: Duration,
+    ) -> Result<Applied, ManagerError> {
+        let configs: Vec<Arc<ServerConfig>> = configs.into_iter().map(Arc::new).collect();
+        let names: BTreeSet<_> = configs.iter().map(|config| config.name().clone()).collect();
+        let mut leaving = self.take_out(|handle| !names.contains(&handle.name));
+        let mut applied = Applied {
+            stopped: leaving.iter().map(|handle| handle.name.clone()).collect(),
+            ..Applied::default()
+        };
+        let mut kept = Vec::new();
+        {
+            let shared = self.shared();
+            let mut servers = shared.servers.lock();
+            for config in configs {
+                let name = config.name().clone();
+                let there = servers.get(&name).cloned();
+                if let Some(there) = &there
+                    && there.config().connects_like(&config)
+                {
+                    applied.kept.push(name);
+                    kept.push((Arc::clone(there), config));
+                    continue;
+                }
+                let known = there
+                    .as_ref()
+                    .and_then(|there| there.listing.lock().clone());
+                let handle = self.open(config, known);
+                servers.insert(name.clone(), handle);
+                match there {
+                    Some(there) => {
+                        applied.restarted.push(name);
+                        leaving.push(there);
+                    }
+                    None => applied.started.push(name),
+                }
+            }
+        }
+        self.shared().outdate();
+        self.retire(leaving, drain);
+        if self.shared().over.load(Ordering::SeqCst) {
+            self.shutdown().await;
+            return Err(ManagerError::ShutDown);
+        }
+        for (handle, config) in kept {
+            handle
+                .order(|done| Command::Configure { config, done })
+                .await?;
+        }
+        Ok(applied)
+    }
+
+    /// Ends servers that were taken out, each once its calls are done, or after `drain`.
+    fn retire(&self, handles: Vec<Arc<ServerHandle>>, drain: Duration) {
+        self.shared().leaving.lock().extend(handles.iter().cloned());
+        for handle in handles {
+            let shared = Arc::downgrade(self.shared());
+            tokio::spawn(async move {
+                let _ = tokio::time::timeout(drain, handle.usage.quiet()).await;
+                let shared = shared.upgrade();
+                if shared.is_some_and(|shared| shared.take_leaving(&handle)) {
+                    quit(vec![handle]).await;
+                }
+            });
+        }
+    }
+
     /// Adds a server, if it is not known yet, and connects it, whatever its state was.
     ///
     /// # Errors
@@ -290,7 +367,7 @@ impl Manager {
             match servers.get(config.name()) {
                 Some(handle) => Arc::clone(handle),
                 None => {
-                    let handle = self.open(Arc::clone(&config));
+                    let handle = self.open(Arc::clone(&config), None);
                     servers.insert(handle.name.clone(), Arc::clone(&handle));
                     return Ok((handle, Adopted::Started));
                 }
@@ -307,8 +384,8 @@ impl Manager {
         Ok((there, adopted))
     }
 
-    /// Starts the supervisor of a new server.
-    fn open(&self, config: Arc<ServerConfig>) -> Arc<ServerHandle> {
+    /// Starts the supervisor of a new server, whose lists may already be `known`.
+    fn open(&self, config: Arc<ServerConfig>, known: Option<Arc<Listing>>) -> Arc<ServerHandle> {
         let shared = self.shared();
         let mut hasher = DefaultHasher::new();
         config.name().hash(&mut hasher);
@@ -322,10 +399,8 @@ impl Manager {
         if config.start() == Start::Eager {
             machine.step(Input::Wanted, shared.now());
         }
-        let known = shared
-            .known
-            .get(config.name())
-            .filter(|_| config.is_enabled());
+        let known = known.as_ref().or(shared.known.get(config.name()));
+        let known = known.filter(|_| config.is_enabled());
         let known = known.map(|known| Arc::new(Listing::clone(known).with_policy(config.tools())));
         if known.is_some() {
             shared.outdate();

@@ -30,6 +30,8 @@ pub(crate) struct Shared {
     /// The last known listings of servers.
     pub(crate) known: BTreeMap<ServerName, Arc<Listing>>,
     pub(crate) servers: Mutex<BTreeMap<ServerName, Arc<ServerHandle>>>,
+    /// Servers that were taken out, and end once their calls are done.
+    pub(crate) leaving: Mutex<Vec<Arc<ServerHandle>>>,
     pub(crate) stdio_gate: Arc<Semaphore>,
     pub(crate) remote_gate: Arc<Semaphore>,
     pub(crate) origin: Instant,
@@ -82,6 +84,13 @@ impl Shared {
             })
     }
 
+    /// Takes a server that is leaving, in order to end it; `false` if someone else ends it.
+    pub(crate) fn take_leaving(&self, handle: &Arc<ServerHandle>) -> bool {
+        let mut leaving = self.leaving.lock();
+        let at = leaving.iter().position(|it| Arc::ptr_eq(it, handle));
+        at.map(|at| leaving.swap_remove(at)).is_some()
+    }
+
     /// Drops everything cached from a server, which may be outdated.
     pub(crate) fn forget(&self, server: &ServerName) {
         self.cache.invalidate_server(server);
@@ -112,6 +121,10 @@ impl Shared {
         let next = Arc::new(Catalog::new(current.epoch() + 1, listings));
         let diff = current.diff(&next);
         if diff.is_empty() && current.problems().eq(next.problems()) {
+            // The order of a list is not announced.
+            if !current.is_kept_like(&next) {
+                *current = next;
+            }
             return Arc::clone(&current);
         }
         *current = Arc::clone(&next);

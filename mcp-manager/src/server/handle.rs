@@ -1,5 +1,6 @@
 //! The state of one server that callers, the manager and the supervisor share.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -7,7 +8,7 @@ use std::time::Duration;
 use mcp_client::Client;
 use mcp_config::{RemoteKind, ServerConfig, ServerName};
 use parking_lot::Mutex;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
@@ -200,6 +201,8 @@ pub(crate) struct Usage {
     calls: AtomicUsize,
     leases: AtomicUsize,
     last: Mutex<Instant>,
+    /// Notified when a use ends.
+    ended: Notify,
 }
 
 /// Marks a server as in use during its lifetime.
@@ -215,6 +218,7 @@ impl Usage {
             calls: AtomicUsize::new(0),
             leases: AtomicUsize::new(0),
             last: Mutex::new(Instant::now()),
+            ended: Notify::new(),
         })
     }
 
@@ -238,6 +242,18 @@ impl Usage {
         self.calls.load(Ordering::SeqCst) > 0
     }
 
+    /// Waits until no call runs.
+    pub(crate) async fn quiet(&self) {
+        loop {
+            let mut ended = pin!(self.ended.notified());
+            ended.as_mut().enable();
+            if !self.is_calling() {
+                return;
+            }
+            ended.await;
+        }
+    }
+
     fn is_leased(&self) -> bool {
         self.leases.load(Ordering::SeqCst) > 0
     }
@@ -257,5 +273,6 @@ impl Drop for InUse {
     fn drop(&mut self) {
         self.usage.touch();
         (self.count)(&self.usage).fetch_sub(1, Ordering::SeqCst);
+        self.usage.ended.notify_waiters();
     }
 }

@@ -9,13 +9,14 @@ use mcp_jsonrpc::model::{
     ListCapability, Prompt, Resource, ResourceTemplate, ServerCapabilities, Tool,
 };
 
-use crate::catalog::{ItemKind, ListProblem, Listing};
+use crate::catalog::{Freshness, ItemKind, ListProblem, Listing};
 use crate::server::list_refresh::{ListKind, Offer};
 
 /// One list, as received.
 pub(crate) struct Found {
     list: List,
     problems: Vec<ListProblem>,
+    freshness: Vec<(ItemKind, Freshness)>,
     /// Its TTL.
     pub(crate) ttl: Option<Duration>,
 }
@@ -59,39 +60,47 @@ pub(crate) async fn fetch(client: &Client, kinds: Vec<ListKind>, limit: Duration
 }
 
 async fn fetch_one(client: &Client, kind: ListKind) -> Result<Found, CallError> {
-    let mut problems = Vec::new();
+    let (mut problems, mut freshness) = (Vec::new(), Vec::new());
+    let mut take = |kind, fresh: Option<Freshness>| {
+        let ttl = fresh.as_ref().and_then(|fresh| fresh.ttl);
+        freshness.extend(fresh.map(|fresh| (kind, fresh)));
+        ttl
+    };
     let (list, ttl) = match kind {
         ListKind::Tools => {
-            let listed = client.list_tools().await;
-            let (items, ttl) = take(ItemKind::Tool, listed, &mut problems)?;
-            (List::Tools(items), ttl)
+            let kind = ItemKind::Tool;
+            let (items, fresh) = items(kind, client.list_tools().await, &mut problems)?;
+            (List::Tools(items), take(kind, fresh))
         }
         ListKind::Prompts => {
-            let listed = client.list_prompts().await;
-            let (items, ttl) = take(ItemKind::Prompt, listed, &mut problems)?;
-            (List::Prompts(items), ttl)
+            let kind = ItemKind::Prompt;
+            let (items, fresh) = items(kind, client.list_prompts().await, &mut problems)?;
+            (List::Prompts(items), take(kind, fresh))
         }
         ListKind::Resources => {
-            let listed = client.list_resources().await;
-            let (items, ttl) = take(ItemKind::Resource, listed, &mut problems)?;
+            let kind = ItemKind::Resource;
+            let (found, fresh) = items(kind, client.list_resources().await, &mut problems)?;
+            let ttl = take(kind, fresh);
+            let kind = ItemKind::ResourceTemplate;
             let listed = client.list_resource_templates().await;
-            let (patterns, second) = take(ItemKind::ResourceTemplate, listed, &mut problems)?;
-            (List::Resources(items, patterns), ttl.min(second))
+            let (patterns, fresh) = items(kind, listed, &mut problems)?;
+            (List::Resources(found, patterns), ttl.min(take(kind, fresh)))
         }
     };
     Ok(Found {
         list,
         problems,
+        freshness,
         ttl,
     })
 }
 
 /// Many servers declare a list and then do not know the method: their list is empty.
-fn take<T>(
+fn items<T>(
     kind: ItemKind,
     listed: Result<Listed<T>, CallError>,
     problems: &mut Vec<ListProblem>,
-) -> Result<(Vec<T>, Option<Duration>), CallError> {
+) -> Result<(Vec<T>, Option<Freshness>), CallError> {
     let listed = match listed {
         Ok(listed) => listed,
         Err(error) if is_unknown_method(&error) => return Ok((Vec::new(), None)),
@@ -110,7 +119,8 @@ fn take<T>(
             reason: truncated.to_string(),
         });
     }
-    Ok((listed.items, listed.ttl))
+    let freshness = Freshness::new(listed.ttl, listed.scope);
+    Ok((listed.items, Some(freshness)))
 }
 
 fn is_unknown_method(error: &CallError) -> bool {
@@ -128,8 +138,26 @@ impl Found {
                 .with_resources(resources)
                 .with_resource_templates(templates),
         };
-        self.problems
-            .into_iter()
-            .fold(listing, Listing::with_problem)
+        let problems = self.problems.into_iter();
+        let listing = problems.fold(listing, Listing::with_problem);
+        let freshness = self.freshness.into_iter();
+        freshness.fold(listing, |listing, (kind, freshness)| {
+            listing.with_freshness(kind, freshness)
+        })
     }
+}
+
+/// `listing` without the lists that the server does not have.
+pub(crate) fn offered(can: &ServerCapabilities, mut listing: Listing) -> Listing {
+    let none = |kind| offer(can, kind) == Offer::None;
+    if none(ListKind::Tools) {
+        listing = listing.with_tools([], &ToolSettings::default());
+    }
+    if none(ListKind::Prompts) {
+        listing = listing.with_prompts([]);
+    }
+    if none(ListKind::Resources) {
+        listing = listing.with_resources([]).with_resource_templates([]);
+    }
+    listing
 }

@@ -277,6 +277,11 @@ impl Supervisor {
         let facts = client.server();
         self.list_refresh
             .begin(|kind| lists::offer(&facts.capabilities, kind));
+        if let Some(known) = &mut *self.handle.listing.lock() {
+            // It may have been known to offer more before it was updated.
+            let offered = lists::offered(&facts.capabilities, Listing::clone(known));
+            *known = Arc::new(offered);
+        }
         self.list_refresh.take_all(self.shared.now());
         let announces = |kind| lists::offer(&facts.capabilities, kind) == Offer::Announced;
         self.listening =

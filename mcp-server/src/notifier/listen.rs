@@ -1,12 +1,16 @@
 //! `subscriptions/listen`: a request that stays open for notifications (modern era).
 
+use std::sync::Arc;
+
 use mcp_jsonrpc::encode_notification;
 use mcp_jsonrpc::model::{
     ListCapability, Meta, ServerCapabilities, SubscriptionFilter, SubscriptionsAcknowledgedParams,
     SubscriptionsListenParams,
 };
 
+use crate::dispatch::guarded::caught_now;
 use crate::dispatch::{Exchange, Outcome};
+use crate::handler::Handler;
 use crate::handler::error::Error;
 use crate::notifier::{Interests, Subscribers};
 
@@ -20,7 +24,11 @@ pub(crate) fn can_subscribe(all: &ServerCapabilities) -> bool {
 pub(crate) async fn listen(exchange: &Exchange) -> Outcome {
     let capabilities = exchange.shared.handler.capabilities();
     let params: SubscriptionsListenParams = exchange.params()?;
-    let filter = honoured(exchange, params.notifications, &capabilities).await?;
+    let mut watched = Watched {
+        handler: Arc::clone(&exchange.shared.handler),
+        uris: Vec::new(),
+    };
+    let filter = honoured(exchange, params.notifications, &capabilities, &mut watched).await?;
     let interests = Interests::Subscription(filter.clone(), exchange.id.clone());
     let mut meta = Meta::default();
     meta.set_subscription_id(&exchange.id)?;
@@ -43,11 +51,26 @@ pub(crate) async fn listen(exchange: &Exchange) -> Outcome {
     ))
 }
 
+/// The resources of a subscription, for as long as it is open.
+struct Watched {
+    handler: Arc<dyn Handler>,
+    uris: Vec<String>,
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        for uri in &self.uris {
+            let _ = caught_now(|| self.handler.unwatched(uri));
+        }
+    }
+}
+
 /// What of the filter will be sent.
 async fn honoured(
     exchange: &Exchange,
     mut filter: SubscriptionFilter,
     all: &ServerCapabilities,
+    watched: &mut Watched,
 ) -> Result<SubscriptionFilter, Error> {
     let limit = exchange.shared.limits.watched_resources();
     let named = filter
@@ -74,13 +97,12 @@ async fn honoured(
     );
     if let Some(uris) = filter.resource_subscriptions.take() {
         let cx = exchange.context(None);
-        let mut watched = Vec::new();
         for uri in uris {
             if can_subscribe(all) && exchange.can_watch(&uri, &cx).await? {
-                watched.push(uri);
+                watched.uris.push(uri);
             }
         }
-        filter.resource_subscriptions = Some(watched);
+        filter.resource_subscriptions = Some(watched.uris.clone());
     }
     if let Some(ids) = &mut filter.task_ids {
         let (tasks, owner) = (&exchange.shared.tasks, exchange.task_owner());

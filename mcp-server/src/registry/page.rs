@@ -2,9 +2,12 @@
 
 use crate::handler::error::Error;
 
-/// The page that begins at `cursor`, and the cursor of the next one. Only pages' beginnings are
-/// cursors: there are as many as pages.
-pub(crate) fn cut<'a, T>(
+/// The page of a list that begins at `cursor`, and the cursor of the next one: for a
+/// [`Handler`](crate::Handler) that has its lists as a whole. Only the beginnings of pages are cursors.
+///
+/// # Errors
+/// If the cursor is none of this list's.
+pub fn cut<'a, T>(
     all: &'a [T],
     cursor: Option<&str>,
     limit: usize,

@@ -139,3 +139,24 @@ fn a_tool_with_an_alarm_is_asked_for_whatever_allows_it() {
     let forbidden = free.with_rule(Rule::new(Effect::Deny, "files", "write"));
     assert_eq!(forbidden.judge(&poisoned), Verdict::Deny(DenyReason::Rule));
 }
+
+#[test]
+fn a_caller_with_a_mode_of_its_own_is_judged_by_it_whatever_the_policys_is() {
+    let (write, read) = (tool("write"), tool("read").read_only());
+    let laptop = Caller::new("laptop");
+    for (owners, own) in [
+        (Mode::Plan, Mode::AutoRead),
+        (Mode::Auto, Mode::AutoRead),
+        (Mode::Auto, Mode::Plan),
+        (Mode::Plan, Mode::Auto),
+    ] {
+        let policy = Policy::new(owners).with_mode_for("lap*", own);
+        let alone = Policy::new(own);
+        for tool in [&write, &read] {
+            assert_eq!(policy.judge_for(&laptop, tool, None), alone.judge(tool));
+            assert_eq!(policy.judge(tool), Policy::new(owners).judge(tool));
+        }
+        let stored = serde_json::to_string(&policy).unwrap();
+        assert_eq!(serde_json::from_str::<Policy>(&stored).unwrap(), policy);
+    }
+}
