@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod fingerprint;
+mod hidden;
 mod meta_tools;
 mod policy;
 mod scan;
@@ -8,6 +9,7 @@ mod search;
 mod tool;
 
 pub use fingerprint::{Fingerprint, InvalidFingerprint, consent_digest};
+pub use hidden::{is_hidden, is_turning};
 pub use meta_tools::{
     BUILT_IN, CALL, InvalidMetaCall, MAX_FOUND, MetaCall, READ, SEARCH, reader, search_results,
     stand_ins,
