@@ -106,8 +106,7 @@ async fn remove(global: &Global, out: &Out, name: &str) -> Result<Exit, Failure>
     store.commit(vec![gone]).await?;
     store.close().await?;
     let secrets = forget_unused(&row, None).await;
-    // Another server of this name starts with an empty log.
-    let log = ServerLog::of(&UserId::local(), name).remove();
+    let log = ServerLog::of(&row).remove();
     let folder = remove_folder(&row);
     out.result(&json!({ "removed": name }), format!("Removed {name}."));
     forgotten?;
@@ -166,15 +165,23 @@ async fn trust(global: &Global, out: &Out, name: &str, trust: Trust) -> Result<E
 
 async fn logs(global: &Global, out: &Out, verb: &Logs) -> Result<Exit, Failure> {
     let name = &verb.name;
-    let log = ServerLog::of(&UserId::local(), name);
-    let tail = log.tail(verb.lines).map_err(|error| {
-        Failure::new(Exit::Other, format!("the log of {name} cannot be read")).caused_by(error)
-    })?;
-    if tail.is_none() && global.config.is_none() {
-        // Without a log it must at least be a server.
-        let (store, _) = find(global, name).await?;
-        store.close().await?;
-    }
+    let read = |log: ServerLog| {
+        log.tail(verb.lines).map_err(|error| {
+            Failure::new(Exit::Other, format!("the log of {name} cannot be read")).caused_by(error)
+        })
+    };
+    // One that is not stored has a log if it was used.
+    let once = read(ServerLog::named(&UserId::local(), name))?;
+    let tail = match &global.config {
+        Some(_) => once,
+        None => match find(global, name).await {
+            Ok((store, row)) => {
+                store.close().await?;
+                read(ServerLog::of(&row))?
+            }
+            Err(unknown) => Some(once.ok_or(unknown)?),
+        },
+    };
     let text = match &tail {
         Some(lines) => lines.join("\n"),
         None => format!("{name} has no log: it was not started yet, or had nothing to say."),

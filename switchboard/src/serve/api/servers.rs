@@ -243,8 +243,8 @@ async fn remove(
     user_servers.disconnect(&row).await;
     // A failed logout must not keep the server.
     let forgotten = log_out(&row, user_servers.host()).await;
-    // Another server of this name starts with an empty log. A failure here is harmless.
-    let _ = ServerLog::of(&row.user_id, &row.name).remove();
+    // A failure here is harmless.
+    let _ = ServerLog::of(&row).remove();
     let _ = remove_folder(&row);
     let changes = vec![
         event(&row.user_id, "server.deleted", json!({ "id": row.id })),
