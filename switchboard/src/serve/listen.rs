@@ -24,7 +24,7 @@ use crate::serve::reach::Reach;
 use crate::serve::tls::Certificate;
 
 /// The most connections at a time.
-const MAX_CONNECTIONS: usize = 512;
+const MAX_CONNECTIONS: usize = 2048;
 /// How long a request's head may take, and how long a connection may be idle.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
 /// The most requests at a time on one HTTP/2 connection, event streams included.
@@ -200,7 +200,7 @@ fn is_of_peer(error: &io::Error) -> bool {
 }
 
 /// Half of the files that the system lets this process open are left for servers and the store.
-fn max_connections() -> usize {
+pub(super) fn max_connections() -> usize {
     #[cfg(unix)]
     {
         use rustix::process::{Resource, getrlimit};
