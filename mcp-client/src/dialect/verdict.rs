@@ -86,11 +86,14 @@ pub(crate) fn judge(shape: TransportKind, finding: &Finding) -> Verdict {
 /// Whether an HTTP status without a JSON-RPC error rejects the request itself, as servers do that do
 /// not know 2026-07-28.
 ///
-/// The prose of 2026-07-28 falls back on 400 alone, its compatibility matrix on any 4xx. Servers in
-/// the field use 404, 405, 406, 415 or 422, from middleware and gateways that see an unknown method or
-/// header, so we follow the matrix. A modern server is still recognized: its own errors have a JSON-RPC
-/// body, which is checked first, and `initialize` does no harm. A status about authorization or timing
-/// says nothing about the era; falling back would hide it.
+/// The prose of 2026-07-28 falls back on 400 alone, and modelcontextprotocol/conformance#464 asks for
+/// just that; its compatibility matrix falls back on any 4xx. Servers in the field use 404, 405, 406,
+/// 415 or 422, from middleware and gateways that see an unknown method or header, and would be lost
+/// with 400 alone, so we follow the matrix. A modern server is still recognized: its own errors have a
+/// JSON-RPC body, which is checked first, and `initialize` does no harm. A status about authorization or
+/// timing says nothing about the era; falling back would hide it. Nor does a 5xx, with a JSON-RPC error
+/// or without: a gateway in trouble answers for any server. Only "method not found" is an answer even
+/// there (`call/exchange`).
 fn is_about_the_request(status: u16) -> bool {
     /// Unauthorized, payment required, forbidden, proxy authentication required, request time-out,
     /// too early, too many requests, unavailable for legal reasons.
