@@ -428,10 +428,11 @@ fn a_server_for_this_once_gets_no_more_of_the_environment_than_a_stored_one() {
 #[test]
 fn a_call_that_reports_progress_ends_at_its_deadline() {
     let bench = Bench::with_demo();
-    let slow = ["call", "demo", "slow", "ms:=700", "--json"];
-    let done = bench.run(&[&slow[..], &["--idle-timeout", "2"]].concat());
+    // Five steps of 1.5 s: 7.5 s at least, however slow the machine is, and 5.5 s to spare at each step.
+    let slow = ["call", "demo", "slow", "ms:=1500", "--json"];
+    let done = bench.run(&[&slow[..], &["--idle-timeout", "7"]].concat());
     assert_eq!(done.exit, 0, "{}", done.stderr);
-    let late = bench.run(&[&slow[..], &["--timeout", "2"]].concat());
+    let late = bench.run(&[&slow[..], &["--timeout", "3"]].concat());
     assert_ne!(late.exit, 0, "{}", late.stdout);
     assert!(late.stderr.contains("deadline"), "{}", late.stderr);
 }
