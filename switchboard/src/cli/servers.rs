@@ -17,7 +17,7 @@ use crate::cli::Global;
 use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
 use crate::servers::sandbox::remove_folder;
-use crate::servers::{Host, ServerLog, Switch, find, forget_unused, log_out};
+use crate::servers::{Host, ServerLog, Switch, find, forget_unused, log_out, update};
 use crate::store::{Change, Timestamp, Trust, UserId};
 
 /// Stored servers.
@@ -122,15 +122,18 @@ async fn remove(global: &Global, out: &Out, name: &str) -> Result<Exit, Failure>
 }
 
 async fn switch(global: &Global, out: &Out, name: &str, switch: Switch) -> Result<Exit, Failure> {
-    let (store, mut row) = find(global, name).await?;
-    row.is_active = switch == Switch::On;
-    let allowed = switch == Switch::On && row.trust == Trust::Pending;
-    if allowed {
-        row.trust = Trust::Allowed;
-    }
-    row.updated_at = Timestamp::now();
-    store.commit(vec![Change::PutServer(Box::new(row))]).await?;
+    let (store, row) = find(global, name).await?;
+    let changed = update(&*store, row, async |mut row| {
+        row.is_active = switch == Switch::On;
+        if row.is_active && row.trust == Trust::Pending {
+            row.trust = Trust::Allowed;
+        }
+        row.updated_at = Timestamp::now();
+        Ok::<_, Failure>((row, Vec::new()))
+    });
+    let changed = changed.await?;
     store.close().await?;
+    let allowed = changed.before.trust != changed.row.trust;
     let text = match (switch, allowed) {
         (Switch::On, true) => format!("{name} is allowed to start, and enabled."),
         (Switch::On, false) => format!("{name} is enabled."),
@@ -142,15 +145,19 @@ async fn switch(global: &Global, out: &Out, name: &str, switch: Switch) -> Resul
 }
 
 async fn trust(global: &Global, out: &Out, name: &str, trust: Trust) -> Result<Exit, Failure> {
-    let (store, mut row) = find(global, name).await?;
-    if row.trust == Trust::Pending {
-        let text = format!("{name} may not start yet");
-        let hint = format!("Look at it with `switchboard servers show {name}`, then enable it.");
-        return Err(Failure::new(Exit::Other, text).with_hint(hint));
-    }
-    row.trust = trust;
-    row.updated_at = Timestamp::now();
-    store.commit(vec![Change::PutServer(Box::new(row))]).await?;
+    let (store, row) = find(global, name).await?;
+    let changed = update(&*store, row, async |mut row| {
+        if row.trust == Trust::Pending {
+            let text = format!("{name} may not start yet");
+            let hint =
+                format!("Look at it with `switchboard servers show {name}`, then enable it.");
+            return Err(Failure::new(Exit::Other, text).with_hint(hint));
+        }
+        row.trust = trust;
+        row.updated_at = Timestamp::now();
+        Ok((row, Vec::new()))
+    });
+    changed.await?;
     store.close().await?;
     let text = match trust {
         Trust::Trusted => format!(
