@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use serde_json::json;
 use tool_policy::{
     Alarm, AskReason, Caller, DefinitionChange, DenyReason, Grant, Policy, SecretSource, Secrets,
-    ToolInfo, Verdict, consent_digest, screen_result,
+    ToolInfo, Verdict, consent_digest, is_hidden, screen_result,
 };
 
 use crate::approver::{ApprovalRequest, Approver};
@@ -359,12 +359,7 @@ fn shown(arguments: &RawObject) -> Option<String> {
 
 /// Characters that could make the text look different from what it is are replaced.
 fn visible(c: char) -> char {
-    let hides = matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
-    if c.is_control() || hides {
-        '\u{fffd}'
-    } else {
-        c
-    }
+    if is_hidden(c) { '\u{fffd}' } else { c }
 }
 
 fn now() -> Option<SystemTime> {

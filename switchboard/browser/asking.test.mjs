@@ -63,6 +63,27 @@ scene(
   },
 );
 
+scene(program, 'what a name and an argument hide is seen before the call is approved', {}, async (visitor) => {
+  const page = await visitor.open();
+  await say(page, 'Pay the bill');
+  const asked = await model.next();
+  asked.call([asked.tools().find((name) => name.includes('pay')), { to: 'bob\u202ecilam\u200b' }]);
+  const panel = page.locator('.approval');
+  await panel.waitFor();
+  assert.ok((await panel.locator('.approval-title').textContent()).includes('pay\\u000aroot\\u202e\\u200b'));
+  await panel.getByText('"bob\\u202ecilam\\u200b"').waitFor();
+  await picture(page, 'approval-of-a-hostile-name');
+  await page.locator('.call-head').click();
+  const shown = await page.evaluate(() => document.body.textContent);
+  assert.doesNotMatch(shown, /[\u200b\u202e]/, 'nowhere on the page');
+  await panel.getByRole('button', { name: 'Deny' }).click();
+  await panel.getByRole('button', { name: 'Deny', exact: true }).click();
+  const turn = await model.next();
+  turn.say('Not paid.');
+  turn.finish();
+  await said(page, 'Not paid.').waitFor();
+});
+
 scene(program, 'a result of nothing but text is saved as text, any other as JSON', {}, async (visitor) => {
   const page = await visitor.open();
   await say(page, 'Read all of it');

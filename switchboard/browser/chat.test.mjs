@@ -83,7 +83,7 @@ scene(
     await call.getByText(/That is not JSON/).waitFor();
     await args.fill('{"text": 7}');
     await yes.click();
-    await call.getByRole('alert').getByText(/fit/).waitFor();
+    await call.getByRole('alert').getByText('`/text`: must be string, but is 7').waitFor();
     await args.fill('{"text": "buy coffee"}');
     await picture(page, 'chat-edit');
     await yes.click();

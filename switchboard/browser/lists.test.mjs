@@ -28,8 +28,14 @@ scene(program, 'one search finds tools of all servers, and switches those it fou
   await page.getByText('11 tools found.').waitFor();
   assert.equal(await shown(), 11);
   await picture(page, 'tools-found');
+  const changes = [];
+  page.on('request', (request) => request.method() === 'PATCH' && changes.push(request.url()));
   await page.getByRole('button', { name: 'Turn off all that are shown' }).click();
   await page.getByText('494 of 505 tools on').waitFor();
+  assert.equal(changes.length, 1, 'one change of the server');
+  await page.reload();
+  await page.getByText('494 of 505 tools on').waitFor();
+  await page.getByText('14 of 14 tools on').waitFor();
   await search.fill('note');
   await page.getByRole('heading', { name: 'many' }).waitFor({ state: 'hidden' });
   assert.ok((await shown()) > 0);

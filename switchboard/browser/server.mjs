@@ -1,5 +1,6 @@
 // A server of the 2025-06-18 revision over stdio, with what the demo server lacks: a message in
-// Markdown, a pattern, a long text beside structured content, and more tools than a list may have.
+// Markdown, a pattern, a long text beside structured content, a tool whose name is not what it seems,
+// and more tools than a list may have.
 
 import { createInterface } from 'node:readline';
 
@@ -25,6 +26,7 @@ const TOOLS = [
   tool('read_parts'),
   tool('read_mixed'),
   tool('shout', { text: { type: 'string', title: 'Text' } }),
+  ...(count ? [] : [tool('pay\nroot\u202e\u200b', { to: { type: 'string' } })]),
   ...Array.from({ length: count }, (_, number) => tool(`more_${number}`)),
 ];
 

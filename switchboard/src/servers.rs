@@ -26,6 +26,7 @@ mod shared;
 pub(crate) mod suggest;
 mod tokens;
 mod tool_policy;
+mod update;
 
 pub(crate) use ad_hoc::{AdHoc, Kind, is_url, shown_url, split_header};
 pub(crate) use built_in::{built_in, is_built_in, make_own};
@@ -44,4 +45,5 @@ pub(crate) use secret::{
 pub(crate) use seen::{auto_approved, seen, transport};
 pub(crate) use select::{demo, find, of_file, pending};
 pub(crate) use shared::follow as follow_shared;
-pub(crate) use tool_policy::{Approval, Switch, ToolPolicy, decide, switch};
+pub(crate) use tool_policy::{Approval, Switch, ToolPolicy, decide, identity, switch};
+pub(crate) use update::{Updated, update};

@@ -1,7 +1,7 @@
 // The approval panel of a tool call.
 
 import { button, fill, h, say } from './dom.js';
-import { pretty } from './format.js';
+import { plain, plainLines, pretty } from './format.js';
 import { labelled } from './fields.js';
 import { menuButton } from './menu.js';
 import { act, notice, speak } from './notices.js';
@@ -22,7 +22,7 @@ export class ApprovalPanel {
     this.body = h('div', { class: 'approval-body' });
     this.badges = h('span', { class: 'marks' });
     const why = reason(call.approval);
-    const title = t.title(call.serverName || t.server, call.toolName);
+    const title = t.title(plain(call.serverName) || t.server, plain(call.toolName));
     this.element = h(
       'div',
       { class: 'approval', role: 'group', 'aria-label': title },
@@ -85,7 +85,7 @@ export class ApprovalPanel {
       offers('tool') && [t.thisTool, scope('tool')],
       offers('server') &&
         Array.isArray(choices) && [
-          t.thisServer(this.call.approval.readOnlyTools.join(', ')),
+          t.thisServer(this.call.approval.readOnlyTools.map(plain).join(', ')),
           scope('server'),
         ],
     ];
@@ -171,7 +171,8 @@ function keyed(key) {
 }
 
 /** What the server says the tool does: its first lines, the rest on demand. */
-function about({ description, definitionChanged }) {
+function about({ description: given, definitionChanged }) {
+  const description = plainLines(given);
   if (!description) return null;
   if (definitionChanged) return h('p', { class: 'quiet' }, t.now(description));
   if (description.length <= SHORT) return h('p', { class: 'quiet approval-about' }, description);

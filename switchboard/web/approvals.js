@@ -2,7 +2,7 @@
 
 import { get, remove } from './api.js';
 import { button, columns, fill, h } from './dom.js';
-import { when } from './format.js';
+import { plain, when } from './format.js';
 import { act, failed } from './notices.js';
 import { text } from './text.js';
 
@@ -41,9 +41,9 @@ export function approvalsView() {
           await remove(`approvals/${rule.id}`);
           await load();
         }),
-      { class: 'button small', 'aria-label': t.forgetRule(rule.tool, rule.server) },
+      { class: 'button small', 'aria-label': t.forgetRule(plain(rule.tool), plain(rule.server)) },
     );
-    const any = (name) => (name === '*' ? t.any : name);
+    const any = (name) => (name === '*' ? t.any : plain(name));
     return h(
       'tr',
       {},

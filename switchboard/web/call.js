@@ -3,7 +3,7 @@
 import { ApprovalPanel } from './approval.js';
 import { fill, fresh, h, icon, say } from './dom.js';
 import { ElicitationCard } from './elicitation.js';
-import { pretty, span } from './format.js';
+import { plain, pretty, span } from './format.js';
 import { codeBlock } from './prose.js';
 import { ResultView, plainText } from './result.js';
 import { asksForApproval, callKey, positionOf } from './store.js';
@@ -62,10 +62,11 @@ export class CallView {
     this.updateQuestion(call, state);
     if (!changed) return;
     this.element.dataset.status = asksForApproval(call) ? 'asks' : call.status;
-    this.element.setAttribute('aria-label', t.label(call.toolName || call.displayName));
+    const name = plain(call.toolName || call.displayName);
+    this.element.setAttribute('aria-label', t.label(name));
     fill(this.sign, icon(DRAWINGS[call.status] ?? 'tool'));
-    say(this.name, call.toolName || call.displayName);
-    say(this.server, call.serverName ?? '');
+    say(this.name, name);
+    say(this.server, plain(call.serverName));
     say(this.state, stateWords(call));
     this.tick();
     this.result.update(call);
@@ -73,7 +74,7 @@ export class CallView {
       ['done', 'error', 'denied', 'cancelled'].includes(call.status)
         ? plainText(call.response).split('\n', 1)[0]
         : '';
-    say(this.glance, glance.slice(0, 300));
+    say(this.glance, plain(glance.slice(0, 300)));
     this.glance.hidden = !glance || this.open;
     if (this.open) this.draw();
   }
@@ -123,7 +124,7 @@ export class CallView {
     } else {
       this.bar.removeAttribute('value');
     }
-    say(this.step, shown.message ?? '');
+    say(this.step, plain(shown.message));
   }
 
   /** Why the call waits for its turn at its server. */
@@ -158,7 +159,7 @@ export class CallView {
       codeBlock(pretty(call), 'json'),
     );
     const facts = [
-      call.displayName && t.as(call.displayName),
+      call.displayName && t.as(plain(call.displayName)),
       call.approvedBy && t.approvedBy(call.approvedBy),
     ]
       .filter(Boolean)

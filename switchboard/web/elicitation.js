@@ -2,6 +2,7 @@
 
 import { button, fill, h, link, say } from './dom.js';
 import { SchemaForm } from './form.js';
+import { plain, plainLines } from './format.js';
 import { act, notice, speak } from './notices.js';
 import { prose } from './prose.js';
 import { text } from './text.js';
@@ -13,11 +14,11 @@ export class ElicitationCard {
     this.question = question;
     this.talk = talk;
     const asked = question.payload ?? question;
-    const server = question.server ?? asked.server ?? t.server;
+    const server = plain(question.server ?? asked.server ?? t.server);
     this.problem = h('p', { class: 'problem', role: 'alert', hidden: true });
     const title = t.title(server);
     // A server's message is Markdown.
-    const message = prose(asked.message ?? '');
+    const message = prose(plainLines(asked.message));
     const body = asked.url ? this.page(asked) : this.form(asked);
     this.element = h(
       'section',
@@ -55,7 +56,7 @@ export class ElicitationCard {
     try {
       host = new URL(url).host;
     } catch {
-      return h('p', { class: 'warning' }, t.noAddress(url), this.decline());
+      return h('p', { class: 'warning' }, t.noAddress(plain(url)), this.decline());
     }
     const safe = /^https?:/.test(url);
     const open =
@@ -68,7 +69,7 @@ export class ElicitationCard {
     if (open) open.addEventListener('click', () => this.answer(null, { action: 'accept' }));
     return fill(
       place,
-      h('p', { class: 'address' }, url),
+      h('p', { class: 'address' }, plain(url)),
       h('p', { class: 'quiet small' }, t.unseen),
       h('div', { class: 'buttons' }, open, this.decline()),
     );

@@ -1,5 +1,6 @@
 // Forms from JSON Schema: which fields there are, what was typed in them, and whether it fits. Pure.
 
+import { plain, plainLines } from './format.js';
 import { text } from './text.js';
 
 const t = text.form;
@@ -12,8 +13,8 @@ export function fieldsOf(schema) {
     const shape = shapeOf(field);
     return {
       name,
-      label: typeof field.title === 'string' ? field.title : name,
-      help: typeof field.description === 'string' ? field.description : '',
+      label: plain(typeof field.title === 'string' ? field.title : name),
+      help: typeof field.description === 'string' ? plainLines(field.description) : '',
       required: required.has(name),
       initial: field.default,
       schema: field,
@@ -42,12 +43,12 @@ function choices(field) {
   if (!field || typeof field !== 'object') return null;
   const titled = field.oneOf ?? field.anyOf;
   if (Array.isArray(titled) && titled.length && titled.every((it) => it && 'const' in it)) {
-    return titled.map((it) => ({ value: it.const, label: it.title ?? String(it.const) }));
+    return titled.map((it) => ({ value: it.const, label: plain(it.title ?? it.const) }));
   }
-  if ('const' in field) return [{ value: field.const, label: String(field.const) }];
+  if ('const' in field) return [{ value: field.const, label: plain(field.const) }];
   if (!Array.isArray(field.enum)) return null;
   const names = Array.isArray(field.enumNames) ? field.enumNames : [];
-  return field.enum.map((value, place) => ({ value, label: names[place] ?? String(value) }));
+  return field.enum.map((value, place) => ({ value, label: plain(names[place] ?? value) }));
 }
 
 /**

@@ -64,7 +64,32 @@ export function day(given, now = new Date()) {
   return days < 7 ? t.week : t.earlier;
 }
 
-/** JSON with room to read. */
+/**
+ * Characters that are not seen as themselves; those of them that turn the text around them, or break
+ * its line. tool-policy's hidden.rs has the same ones.
+ */
+const HIDDEN =
+  /[\p{Cc}\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\u{e0000}-\u{e007f}\u{e0100}-\u{e01ef}]/gu;
+const TURNING = /[^\P{Cc}\n\t]|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+
+function escaped(sign) {
+  const units = Array.from({ length: sign.length }, (_, at) => sign.charCodeAt(at));
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
+}
+
+/** A name or another short text of a server: in one line, and with nothing hidden in it. */
+export function plain(name) {
+  return String(name ?? '').replace(HIDDEN, escaped);
+}
+
+/** A text of a server: its lines stay, and nothing in it turns what stands around it. */
+export function plainLines(given) {
+  return String(given ?? '').replaceAll('\r\n', '\n').replace(TURNING, '\ufffd');
+}
+
+/** JSON with room to read and nothing hidden in it; the same value. */
 export function pretty(value) {
-  return JSON.stringify(value, null, 2) ?? '';
+  const written = JSON.stringify(value, null, 2) ?? '';
+  // Those of its strings are escaped already.
+  return written.replace(HIDDEN, (sign) => (sign === '\n' ? sign : escaped(sign)));
 }

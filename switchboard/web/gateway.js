@@ -2,7 +2,7 @@
 
 import { get, post, query } from './api.js';
 import { button, fill, h, insert } from './dom.js';
-import { span, when } from './format.js';
+import { plain, span, when } from './format.js';
 import { act, failed } from './notices.js';
 import { copyText } from './prose.js';
 import { text } from './text.js';
@@ -73,18 +73,18 @@ function ask(question, load) {
       await post(`gateway/questions/${question.id}`, { digest: question.digest, allow });
       await load();
     });
-  const name = t.of(question.tool, question.server);
+  const name = t.of(plain(question.tool), plain(question.server));
   const yes = button(t.once, () => answer(true, yes), {
     class: 'button primary',
     'aria-label': t.onceLabel(name),
   });
   const no = button(t.no, () => answer(false, no), { 'aria-label': t.noLabel(name) });
-  const who = [question.caller, question.client].filter(Boolean).join(' · ') || t.client;
+  const who = plain([question.caller, question.client].filter(Boolean).join(' · ')) || t.client;
   return h(
     'div',
     { class: 'card' },
     h('div', { class: 'card-head' }, h('h2', {}, t.wants(who, name))),
-    h('pre', { class: 'code' }, question.arguments),
+    h('pre', { class: 'code' }, plain(question.arguments)),
     h(
       'p',
       { class: 'quiet' },
@@ -133,8 +133,8 @@ function gateways(items) {
           h('span', { class: 'badge warn' }, t.running),
           ' ',
           insert(
-            t.callsSince([call.caller, call.client].filter(Boolean).join(' · '), when(call.since)),
-            h('span', { class: 'mono' }, `${call.server}/${call.tool}`),
+            t.callsSince(plain([call.caller, call.client].filter(Boolean).join(' · ')), when(call.since)),
+            h('span', { class: 'mono' }, plain(`${call.server}/${call.tool}`)),
           ),
         ),
       ),
@@ -152,8 +152,8 @@ function audit(items) {
       'tr',
       {},
       h('td', { class: 'quiet' }, when(call.time)),
-      h('td', {}, [call.caller, call.client].filter(Boolean).join(' · ')),
-      h('td', { class: 'mono' }, `${call.server}/${call.tool}`),
+      h('td', {}, plain([call.caller, call.client].filter(Boolean).join(' · '))),
+      h('td', { class: 'mono' }, plain(`${call.server}/${call.tool}`)),
       h('td', {}, h('span', { class: `badge ${kind}` }, t.decisions[call.decision] ?? call.decision)),
       h('td', {}, call.outcome ? h('span', { class: `badge ${outcome}` }, t.outcomes[call.outcome] ?? call.outcome) : ''),
       h('td', { class: 'quiet' }, call.durationMs === null ? '' : span(call.durationMs)),

@@ -2,7 +2,7 @@
 
 import { bytes } from './api.js';
 import { button, fill, h, link } from './dom.js';
-import { count, pretty } from './format.js';
+import { count, plain, plainLines, pretty } from './format.js';
 import { codeBlock } from './prose.js';
 import { act, failed } from './notices.js';
 import { text } from './text.js';
@@ -97,18 +97,18 @@ function part(block) {
       return textBlock(block.text);
     case 'resource':
       return block.resource?.text === undefined
-        ? h('p', { class: 'quiet' }, `${block.resource?.uri} (${block.resource?.mimeType ?? t.bytes})`)
-        : [h('p', { class: 'quiet' }, block.resource.uri), textBlock(block.resource.text)];
+        ? h('p', { class: 'quiet' }, `${plain(block.resource?.uri)} (${plain(block.resource?.mimeType ?? t.bytes)})`)
+        : [h('p', { class: 'quiet' }, plain(block.resource.uri)), textBlock(block.resource.text)];
     case 'resource_link':
       return h(
         'p',
         {},
         /^https?:/.test(block.uri)
-          ? link(block.uri, block.title ?? block.name ?? block.uri, {
+          ? link(block.uri, plain(block.title ?? block.name ?? block.uri), {
               target: '_blank',
               rel: 'noopener noreferrer nofollow',
             })
-          : `${block.name ?? ''} ${block.uri}`,
+          : `${plain(block.name)} ${plain(block.uri)}`,
       );
     case 'image':
     case 'audio':
@@ -122,10 +122,10 @@ function part(block) {
 export function textBlock(given) {
   const json = asJson(given);
   if (json !== null) return codeBlock(pretty(json), 'json');
-  if (given.length <= SHOWN) return codeBlock(given, '');
-  const whole = h('div', {}, codeBlock(given.slice(0, SHOWN), ''));
+  if (given.length <= SHOWN) return codeBlock(plainLines(given), '');
+  const whole = h('div', {}, codeBlock(plainLines(given.slice(0, SHOWN)), ''));
   whole.append(
-    button(t.showAll(count(given.length)), () => fill(whole, codeBlock(given, '')), {
+    button(t.showAll(count(given.length)), () => fill(whole, codeBlock(plainLines(given), '')), {
       class: 'button small',
     }),
   );

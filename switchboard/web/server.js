@@ -5,7 +5,7 @@ import { button, fill, h, link } from './dom.js';
 import { listen, watch } from './live.js';
 import { act, failed, notice } from './notices.js';
 import { SchemaForm } from './form.js';
-import { pretty } from './format.js';
+import { plain, plainLines, pretty } from './format.js';
 import { codeBlock } from './prose.js';
 import { textBlock } from './result.js';
 import { sandboxLines } from './sandbox.js';
@@ -137,7 +137,7 @@ async function resources(path, place) {
             ),
           );
         }),
-      { class: 'button small', 'aria-label': t.readLabel(it.name ?? it.uri) },
+      { class: 'button small', 'aria-label': t.readLabel(plain(it.name ?? it.uri)) },
     );
     return h(
       'li',
@@ -145,11 +145,11 @@ async function resources(path, place) {
       h(
         'div',
         { class: 'card-head' },
-        h('strong', {}, it.title ?? it.name ?? it.uri),
-        h('span', { class: 'mono cut grow quiet' }, it.uri),
+        h('strong', {}, plain(it.title ?? it.name ?? it.uri)),
+        h('span', { class: 'mono cut grow quiet' }, plain(it.uri)),
         it.uri && !it.uriTemplate && read,
       ),
-      it.description && h('p', { class: 'quiet' }, it.description),
+      it.description && h('p', { class: 'quiet' }, plainLines(it.description)),
       shown,
     );
   });
@@ -189,13 +189,13 @@ async function prompts(path, place) {
             ]),
           );
         }),
-      { class: 'button small', 'aria-label': t.showLabel(it.name) },
+      { class: 'button small', 'aria-label': t.showLabel(plain(it.name)) },
     );
     return h(
       'li',
       { class: 'line' },
-      h('strong', {}, it.title ?? it.name),
-      it.description && h('p', { class: 'quiet' }, it.description),
+      h('strong', {}, plain(it.title ?? it.name)),
+      it.description && h('p', { class: 'quiet' }, plainLines(it.description)),
       form.element,
       show,
       shown,
@@ -214,7 +214,7 @@ async function logs(path, place) {
   const load = async () => {
     const { lines } = await get(`${path}/logs`);
     shown.textContent = lines.length
-      ? lines.map((line) => (typeof line === 'string' ? line : (line.text ?? pretty(line)))).join('\n')
+      ? plainLines(lines.join('\n'))
       : t.nothing;
     shown.scrollTop = shown.scrollHeight;
   };

@@ -4,7 +4,7 @@ import { get, patch, post } from './api.js';
 import { fill, fresh, h, icon, say } from './dom.js';
 import { labelled, select } from './fields.js';
 import { SchemaForm } from './form.js';
-import { count, pretty, span } from './format.js';
+import { count, plain, plainLines, pretty, span } from './format.js';
 import { act, failed } from './notices.js';
 import { codeBlock } from './prose.js';
 import { ResultView } from './result.js';
@@ -89,9 +89,14 @@ export class ToolList {
     return shown;
   }
 
-  /** The rows that are shown. */
-  shown() {
-    return [...this.rows.values()].filter(({ element }) => !element.hidden);
+  /** Switches every tool that is shown: one change of the server. */
+  async turn(enabled) {
+    const shown = [...this.rows.values()].filter(({ element }) => !element.hidden);
+    const names = shown.filter(({ tool }) => tool.enabled !== enabled).map(({ tool }) => tool.name);
+    if (!names.length) return;
+    const { items } = await patch(`${this.path}/tools`, { names, enabled });
+    for (const tool of items) this.rows.get(tool.name)?.update(tool);
+    this.tell();
   }
 }
 
@@ -134,13 +139,14 @@ class ToolRow {
   update(tool) {
     this.tool = tool;
     this.words = `${tool.name} ${tool.title ?? ''} ${tool.description ?? ''}`.toLowerCase();
-    say(this.name, tool.title ? `${tool.title} (${tool.name})` : tool.name);
-    say(this.about, (tool.description ?? '').split('\n', 1)[0]);
+    const name = plain(tool.name);
+    say(this.name, tool.title ? `${plain(tool.title)} (${name})` : name);
+    say(this.about, plain((tool.description ?? '').split('\n', 1)[0]));
     fill(this.marks, marks(tool));
     this.switch.checked = tool.enabled;
-    this.switch.setAttribute('aria-label', t.offer(tool.name));
+    this.switch.setAttribute('aria-label', t.offer(name));
     this.approval.value = tool.approval;
-    this.approval.setAttribute('aria-label', t.when(tool.name));
+    this.approval.setAttribute('aria-label', t.when(name));
     this.approval.disabled = !tool.enabled;
     this.element.classList.toggle('off', !tool.enabled);
   }
@@ -155,7 +161,7 @@ class ToolRow {
     try {
       this.update(await patch(`${this.path}/tools/${encodeURIComponent(this.tool.name)}`, fields));
     } catch (error) {
-      this.update(this.tool);
+      this.update(error.details?.tool ?? this.tool);
       throw error;
     } finally {
       this.changed();
@@ -182,7 +188,7 @@ class ToolRow {
           { class: 'findings' },
           tool.findings.map((it) => h('li', { class: 'problem' }, finding(it))),
         ),
-      tool.description?.includes('\n') && h('p', { class: 'whole' }, tool.description),
+      tool.description?.includes('\n') && h('p', { class: 'whole' }, plainLines(tool.description)),
       h('details', {}, h('summary', {}, t.tryIt), this.tryIt()),
       h('details', {}, h('summary', {}, t.schema), codeBlock(pretty(tool.inputSchema), 'json')),
       h('details', {}, h('summary', {}, t.seen), labelled(t.provider, provider), seen),

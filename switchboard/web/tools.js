@@ -10,9 +10,6 @@ import { ToolList } from './tool-list.js';
 
 const t = text.tools;
 
-/** How many switches are saved at the same time. */
-const AT_ONCE = 6;
-
 export function toolsView() {
   const place = h('div', {}, h('p', { class: 'quiet' }, t.asking));
   const lists = [];
@@ -34,13 +31,7 @@ export function toolsView() {
     place.classList.toggle('filtered', Boolean(words));
   }
   /** Switches every tool that is shown. */
-  async function turn(enabled) {
-    const rows = lists.flatMap(({ list }) => list.shown()).filter(({ tool }) => tool.enabled !== enabled);
-    const next = async () => {
-      for (let row = rows.shift(); row; row = rows.shift()) await row.change({ enabled });
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, next));
-  }
+  const turn = (enabled) => Promise.all(lists.map(({ list }) => list.turn(enabled)));
 
   const badges = new Map();
   const stop = listen(({ kind, data }) => {

@@ -2,6 +2,7 @@
 
 mod definition_diff;
 mod fingerprint;
+mod hidden;
 mod meta_tools;
 mod pointer;
 mod policy;
@@ -12,6 +13,7 @@ mod tool;
 
 pub use definition_diff::{DefinitionChange, definition_diff};
 pub use fingerprint::{Fingerprint, InvalidFingerprint, consent_digest};
+pub use hidden::{is_hidden, is_turning};
 pub use meta_tools::{
     BUILT_IN, CALL, InvalidMetaCall, MAX_FOUND, MetaCall, READ, SEARCH, reader, search_results,
     stand_ins,

@@ -6,10 +6,14 @@
 mod find;
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File};
 use std::hash::{BuildHasher as _, RandomState};
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -17,6 +21,15 @@ use serde_json::Value;
 use crate::shell::{Outcome, cargo_as_tested, output};
 
 const SEED: &str = "PROPTEST_RNG_SEED";
+const CASES: &str = "PROPTEST_CASES";
+/// What a test draws if nothing else is said.
+const DEFAULT_CASES: u32 = 256;
+/// How long a test may take for that many cases. One that hangs is ended and counts as failed.
+const LIMIT: Duration = Duration::from_secs(10 * 60);
+/// How often to look whether a test has ended.
+const LOOK: Duration = Duration::from_millis(20);
+/// What a test prints.
+const PRINTED: &str = "target/laws";
 
 /// What is asked for.
 #[derive(Debug, Eq, PartialEq)]
@@ -170,33 +183,75 @@ fn property_tests(program: &Path, root: &Path) -> Result<Vec<String>, String> {
 
 /// Runs every property test with this seed; returns those that failed, their output printed.
 fn round(binaries: &[Binary], seed: u64) -> Result<Vec<String>, String> {
-    let mut failed = Vec::new();
-    for binary in binaries {
-        let mut run = Command::new(&binary.program);
-        run.arg("--exact").args(&binary.tests);
-        run.current_dir(&binary.folder)
-            .env("CARGO_MANIFEST_DIR", &binary.folder)
-            .env("INSTA_UPDATE", "no")
-            .env(SEED, seed.to_string());
-        let output = run
-            .output()
-            .map_err(|e| format!("{}: {e}", binary.program.display()))?;
-        if output.status.success() {
-            continue;
+    fs::create_dir_all(PRINTED).map_err(|e| format!("{PRINTED}: {e}"))?;
+    let tests = binaries.iter().flat_map(|binary| {
+        let tests = binary.tests.iter();
+        tests.map(move |test| (binary, test.as_str()))
+    });
+    let tests: Vec<(&Binary, &str)> = tests.collect();
+    let (next, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let limit = limit(std::env::var(CASES).ok().as_deref());
+    let take = || {
+        let number = next.fetch_add(1, Ordering::Relaxed);
+        tests
+            .get(number)
+            .map(|(binary, test)| (number, *binary, *test))
+    };
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(2, NonZero::get) {
+            scope.spawn(|| {
+                while let Some((number, binary, test)) = take() {
+                    let printed = Path::new(PRINTED).join(format!("{number}.txt"));
+                    if let Err(why) = run_one(command(binary, test, seed), &printed, limit) {
+                        let text = fs::read_to_string(&printed).unwrap_or_default();
+                        println!("{text}{}: {why}", binary.full(test));
+                        let mut failed = failed.lock().unwrap_or_else(|it| it.into_inner());
+                        failed.push(binary.full(test));
+                    }
+                }
+            });
         }
-        let text = String::from_utf8_lossy(&output.stdout);
-        println!("{text}{}", String::from_utf8_lossy(&output.stderr));
-        let before = failed.len();
-        failed.extend(text.lines().filter_map(|line| {
-            let (name, _) = line.strip_prefix("test ")?.split_once(" ... FAILED")?;
-            Some(binary.full(name))
-        }));
-        if failed.len() == before {
-            // It crashed: any of them may have done it.
-            failed.extend(binary.tests.iter().map(|test| binary.full(test)));
+    });
+    Ok(failed.into_inner().unwrap_or_else(|it| it.into_inner()))
+}
+
+fn command(binary: &Binary, test: &str, seed: u64) -> Command {
+    let mut command = Command::new(&binary.program);
+    command.args(["--exact", test]).current_dir(&binary.folder);
+    command
+        .env("CARGO_MANIFEST_DIR", &binary.folder)
+        .env("INSTA_UPDATE", "no")
+        .env(SEED, seed.to_string());
+    command
+}
+
+/// The time of a test that draws this many cases.
+fn limit(cases: Option<&str>) -> Duration {
+    let cases = cases.and_then(|cases| cases.parse().ok());
+    let cases: u32 = cases.unwrap_or(DEFAULT_CASES);
+    LIMIT * cases.div_ceil(DEFAULT_CASES).max(1)
+}
+
+/// Runs a test, which prints into a file, for this long at most.
+fn run_one(mut command: Command, printed: &Path, limit: Duration) -> Outcome {
+    let to = |e: std::io::Error| format!("{}: {e}", printed.display());
+    let out = File::create(printed).map_err(to)?;
+    command.stderr(out.try_clone().map_err(to)?).stdout(out);
+    let mut child = command.spawn().map_err(|e| format!("not started: {e}"))?;
+    let began = Instant::now();
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) if status.success() => return Ok(()),
+            Ok(Some(status)) => return Err(format!("failed ({status})")),
+            Ok(None) if began.elapsed() < limit => thread::sleep(LOOK),
+            outcome => {
+                let _ = child.kill();
+                let _ = child.wait();
+                outcome.map_err(|e| format!("not waited for: {e}"))?;
+                return Err(format!("not done after {} s, ended", limit.as_secs()));
+            }
         }
     }
-    Ok(failed)
 }
 
 fn how_to_repeat(failed: &[String], seed: u64) -> String {
@@ -232,6 +287,32 @@ mod tests {
             (plan.seed, plan.pattern.as_str()),
             (Some(7), "law::a_claim")
         );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_test_that_hangs_is_ended_and_its_print_is_kept() {
+        let folder = Path::new(PRINTED);
+        fs::create_dir_all(folder).unwrap();
+        let printed = folder.join(format!("{}.test", std::process::id()));
+        let run = |script: &str, limit| {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]);
+            run_one(command, &printed, limit)
+        };
+        assert_eq!(run("true", LIMIT), Ok(()));
+        assert!(run("exit 3", LIMIT).unwrap_err().contains("failed"));
+        let why = run("echo begun; sleep 600", Duration::from_secs(1)).unwrap_err();
+        assert_eq!(why, "not done after 1 s, ended");
+        assert_eq!(fs::read_to_string(&printed).unwrap(), "begun\n");
+        fs::remove_file(&printed).unwrap();
+    }
+
+    #[test]
+    fn more_cases_may_take_longer() {
+        assert_eq!(limit(None), LIMIT);
+        assert_eq!(limit(Some("1")), LIMIT);
+        assert_eq!(limit(Some("5000")), LIMIT * 20);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! `cargo xtask load [--profile P]`: many conversations at once with `switchboard serve`, many
-//! readers of its events, a very long conversation, and a long reply in small pieces.
+//! readers of its events, a very long conversation, a long reply in small pieces, and a server that
+//! floods its log.
 
 use crate::shell::{self, Outcome, cargo, command};
 

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use mcp_jsonrpc::{ErrorObject, MessageRef, RequestId};
+use mcp_jsonrpc::model::Discover;
+use mcp_jsonrpc::{ErrorCode, ErrorObject, MessageRef, Method as _, RequestId};
 use mcp_transport::{
     BoxError, Delivery, Outgoing, OutgoingKind, ReplyTimeout, SendError, TransportError,
     TransportKind,
@@ -111,7 +112,7 @@ impl Connection {
                 outcome.into_result()
             }
             Ended::SendFailed(failure) => {
-                let failure = refusal(failure, dialect);
+                let failure = refusal(failure, dialect, attempt.method);
                 // The server responded, or has never seen the request: there is nothing to cancel.
                 if !matches!(&failure, RequestFailure::Lost { delivery, .. } if *delivery != Delivery::NotSent)
                 {
@@ -444,7 +445,7 @@ impl Drop for Guard<'_> {
 }
 
 /// Turns a rejected exchange into a failure: a JSON-RPC error in the body of an HTTP error is the response.
-fn refusal(failure: SendError, dialect: &Dialect) -> RequestFailure {
+fn refusal(failure: SendError, dialect: &Dialect, method: &str) -> RequestFailure {
     if let TransportError::Http(http) = &failure.error {
         let limits = mcp_jsonrpc::DecodeLimits::default();
         if let Ok(mcp_jsonrpc::Incoming::Single(MessageRef::Response {
@@ -452,9 +453,16 @@ fn refusal(failure: SendError, dialect: &Dialect) -> RequestFailure {
             ..
         })) = mcp_jsonrpc::decode(&http.body, &limits)
         {
+            // A server or gateway in trouble says nothing about eras, unless it has read the method.
+            let is_no_verdict =
+                method == Discover::NAME && error.code != ErrorCode::METHOD_NOT_FOUND;
             return match http.status {
                 // Authorization takes precedence over the body.
                 401 | 403 => RequestFailure::Lost {
+                    error: failure.error.into(),
+                    delivery: failure.delivery,
+                },
+                500.. if is_no_verdict => RequestFailure::Lost {
                     error: failure.error.into(),
                     delivery: failure.delivery,
                 },

@@ -191,12 +191,27 @@ async fn a_refusal_in_the_body_of_an_error_is_the_answer() {
 
 #[tokio::test]
 async fn a_server_in_trouble_gives_no_verdict() {
-    let server = FakeConnect::new(TransportKind::Http, |server: &Fake, _: &Value| {
-        server.refuse(status(503, "later"), Delivery::Unknown);
-    });
-    let error = connect(&server, EraMode::Auto).await.unwrap_err();
-    assert!(matches!(error, ConnectError::Transport { .. }) && error.is_retryable());
-    assert_eq!(server.last().methods(), ["server/discover"]);
+    let error = |code: i64| {
+        let error = json!({"code": code, "message": "later"});
+        json!({"jsonrpc": "2.0", "id": null, "error": error}).to_string()
+    };
+    for body in ["later".to_owned(), error(-32603), error(-32000)] {
+        let server = FakeConnect::new(TransportKind::Http, move |server: &Fake, _: &Value| {
+            server.refuse(status(503, &body), Delivery::Unknown);
+        });
+        let error = connect(&server, EraMode::Auto).await.unwrap_err();
+        assert!(matches!(error, ConnectError::Transport { .. }) && error.is_retryable());
+        assert_eq!(server.last().methods(), ["server/discover"]);
+    }
+    // This one has read the method.
+    let unknown = error(-32601);
+    let server = FakeConnect::new(
+        TransportKind::Http,
+        legacy_script(move |server, _| {
+            server.refuse(status(500, &unknown), Delivery::Unknown);
+        }),
+    );
+    connect(&server, EraMode::Auto).await.unwrap();
 }
 
 #[tokio::test]

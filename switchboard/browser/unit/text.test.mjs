@@ -93,3 +93,10 @@ test('the setting chooses the language, then the browser, then English', () => {
   assert.equal(pick(null, ['fr-FR', 'zh-Hans-CN']).tag, 'zh');
   assert.equal(pick('klingon', []).tag, 'en');
 });
+
+test('what tools cost is said of their descriptions: a request has them only if they are listed', () => {
+  const all = [...leaves(english)].filter(([, leaf]) => leaf);
+  for (const [path, leaf] of all) assert.doesNotMatch(String(leaf), /(?:every|each) request/i, path);
+  assert.equal(english.tools.sum(2, 3, '628'), '2 of 3 tools on · about 628 tokens to describe them all');
+  assert.equal(english.servers.tokens('628'), 'about 628 tokens to describe them');
+});

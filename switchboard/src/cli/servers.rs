@@ -17,7 +17,7 @@ use crate::cli::Global;
 use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
 use crate::servers::sandbox::remove_folder;
-use crate::servers::{Host, NetworkOf, ServerLog, Switch, find, forget_unused, log_out};
+use crate::servers::{Host, NetworkOf, ServerLog, Switch, find, forget_unused, log_out, update};
 use crate::store::{Change, Timestamp, Trust, UserId};
 
 /// Stored servers.
@@ -106,8 +106,7 @@ async fn remove(global: &Global, out: &Out, name: &str) -> Result<Exit, Failure>
     store.commit(vec![gone]).await?;
     store.close().await?;
     let secrets = forget_unused(&row, None).await;
-    // Another server of this name starts with an empty log.
-    let log = ServerLog::of(&UserId::local(), name).remove();
+    let log = ServerLog::of(&row).remove();
     let folder = remove_folder(&row);
     out.result(&json!({ "removed": name }), format!("Removed {name}."));
     forgotten?;
@@ -123,15 +122,18 @@ async fn remove(global: &Global, out: &Out, name: &str) -> Result<Exit, Failure>
 }
 
 async fn switch(global: &Global, out: &Out, name: &str, switch: Switch) -> Result<Exit, Failure> {
-    let (store, mut row) = find(global, name).await?;
-    row.is_active = switch == Switch::On;
-    let allowed = switch == Switch::On && row.trust == Trust::Pending;
-    if allowed {
-        row.trust = Trust::Allowed;
-    }
-    row.updated_at = Timestamp::now();
-    store.commit(vec![Change::PutServer(Box::new(row))]).await?;
+    let (store, row) = find(global, name).await?;
+    let changed = update(&*store, row, async |mut row| {
+        row.is_active = switch == Switch::On;
+        if row.is_active && row.trust == Trust::Pending {
+            row.trust = Trust::Allowed;
+        }
+        row.updated_at = Timestamp::now();
+        Ok::<_, Failure>((row, Vec::new()))
+    });
+    let changed = changed.await?;
     store.close().await?;
+    let allowed = changed.before.trust != changed.row.trust;
     let text = match (switch, allowed) {
         (Switch::On, true) => format!("{name} is allowed to start, and enabled."),
         (Switch::On, false) => format!("{name} is enabled."),
@@ -143,15 +145,19 @@ async fn switch(global: &Global, out: &Out, name: &str, switch: Switch) -> Resul
 }
 
 async fn trust(global: &Global, out: &Out, name: &str, trust: Trust) -> Result<Exit, Failure> {
-    let (store, mut row) = find(global, name).await?;
-    if row.trust == Trust::Pending {
-        let text = format!("{name} may not start yet");
-        let hint = format!("Look at it with `switchboard servers show {name}`, then enable it.");
-        return Err(Failure::new(Exit::Other, text).with_hint(hint));
-    }
-    row.trust = trust;
-    row.updated_at = Timestamp::now();
-    store.commit(vec![Change::PutServer(Box::new(row))]).await?;
+    let (store, row) = find(global, name).await?;
+    let changed = update(&*store, row, async |mut row| {
+        if row.trust == Trust::Pending {
+            let text = format!("{name} may not start yet");
+            let hint =
+                format!("Look at it with `switchboard servers show {name}`, then enable it.");
+            return Err(Failure::new(Exit::Other, text).with_hint(hint));
+        }
+        row.trust = trust;
+        row.updated_at = Timestamp::now();
+        Ok((row, Vec::new()))
+    });
+    changed.await?;
     store.close().await?;
     let text = match trust {
         Trust::Trusted => format!(
@@ -166,15 +172,23 @@ async fn trust(global: &Global, out: &Out, name: &str, trust: Trust) -> Result<E
 
 async fn logs(global: &Global, out: &Out, verb: &Logs) -> Result<Exit, Failure> {
     let name = &verb.name;
-    let log = ServerLog::of(&UserId::local(), name);
-    let tail = log.tail(verb.lines).map_err(|error| {
-        Failure::new(Exit::Other, format!("the log of {name} cannot be read")).caused_by(error)
-    })?;
-    if tail.is_none() && global.config.is_none() {
-        // Without a log it must at least be a server.
-        let (store, _) = find(global, name).await?;
-        store.close().await?;
-    }
+    let read = |log: ServerLog| {
+        log.tail(verb.lines).map_err(|error| {
+            Failure::new(Exit::Other, format!("the log of {name} cannot be read")).caused_by(error)
+        })
+    };
+    // One that is not stored has a log if it was used.
+    let once = read(ServerLog::named(&UserId::local(), name))?;
+    let tail = match &global.config {
+        Some(_) => once,
+        None => match find(global, name).await {
+            Ok((store, row)) => {
+                store.close().await?;
+                read(ServerLog::of(&row))?
+            }
+            Err(unknown) => Some(once.ok_or(unknown)?),
+        },
+    };
     let text = match &tail {
         Some(lines) => lines.join("\n"),
         None => format!("{name} has no log: it was not started yet, or had nothing to say."),

@@ -12,8 +12,8 @@ use crate::display::out::Out;
 use crate::display::signature::signature;
 use crate::display::untrusted;
 use crate::exit::{Exit, Failure};
-use crate::servers::{self, AdHoc, Connection, Switch, find};
-use crate::store::{Change, Decision, Server, Store};
+use crate::servers::{self, AdHoc, Connection, Switch, find, update};
+use crate::store::{Decision, Server, Store};
 
 /// Shows a tool, enables or disables it, and sets whether a model may call it without asking.
 #[derive(Args, Debug)]
@@ -189,10 +189,13 @@ async fn switch(
     which: &Which,
     switch: Switch,
 ) -> Result<Exit, Failure> {
-    let (store, mut row) = find(global, &which.server).await?;
+    let (store, row) = find(global, &which.server).await?;
     check(&*store, &row, &which.tool).await?;
-    servers::switch(&mut row, &which.tool, switch);
-    store.commit(vec![Change::PutServer(Box::new(row))]).await?;
+    let changed = update(&*store, row, async |mut row| {
+        servers::switch(&mut row, &which.tool, switch);
+        Ok::<_, Failure>((row, Vec::new()))
+    });
+    changed.await?;
     store.close().await?;
     let word = match switch {
         Switch::On => "on",
@@ -229,17 +232,28 @@ async fn decide(
     which: &Which,
     decision: Decision,
 ) -> Result<Exit, Failure> {
-    let hash = match decision {
+    let seen = match decision {
         // An approval is for the current definition, so the tool must have been seen.
-        Decision::Allow => Some(fingerprint(global, which).await?),
+        Decision::Allow => Some(seen(global, which).await?),
         _ => None,
     };
-    let (store, mut row) = find(global, &which.server).await?;
+    let (store, row) = find(global, &which.server).await?;
     check(&*store, &row, &which.tool).await?;
-    let rules = store.rules(&row.user_id).await?;
-    let mut changes = servers::decide(&mut row, &rules, &which.tool, decision, hash);
-    changes.push(Change::PutServer(Box::new(row)));
-    store.commit(changes).await?;
+    let changed = update(&*store, row, async |mut row| {
+        let fingerprint = match &seen {
+            Some((_, identity)) if servers::identity(&row) != *identity => {
+                let text = format!("server {:?} has just been changed", which.server);
+                let hint = "Look at the tool again, then allow it.";
+                return Err(Failure::new(Exit::Other, text).with_hint(hint));
+            }
+            Some((fingerprint, _)) => Some(fingerprint.clone()),
+            None => None,
+        };
+        let rules = store.rules(&row.user_id).await?;
+        let changes = servers::decide(&mut row, &rules, &which.tool, decision, fingerprint);
+        Ok((row, changes))
+    });
+    changed.await?;
     store.close().await?;
     let text = match decision {
         Decision::Allow => "runs without a question, as long as it stays as it is now",
@@ -257,10 +271,14 @@ async fn decide(
     Ok(Exit::Done)
 }
 
-async fn fingerprint(global: &Global, which: &Which) -> Result<String, Failure> {
+/// The fingerprint of a tool as it is now, and the identity of its server.
+async fn seen(global: &Global, which: &Which) -> Result<(String, String), Failure> {
     let (server, none) = (Some(which.server.as_str()), AdHoc::default());
     Connection::with(global, server, &none, NoopElicitation, async |connection| {
-        Ok(entry(connection, &which.tool)?.fingerprint().to_string())
+        let row = connection.only()?.row.as_ref();
+        let identity = row.map(servers::identity).unwrap_or_default();
+        let fingerprint = entry(connection, &which.tool)?.fingerprint().to_string();
+        Ok((fingerprint, identity))
     })
     .await
 }

@@ -5,39 +5,23 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use serde_json::Value;
+use tool_policy::{is_hidden, is_turning};
 
 /// Whether a terminal would interpret this character: control characters, line separators, and
 /// bidirectional marks.
 pub(crate) fn is_obeyed(c: char) -> bool {
-    c.is_control()
-        || matches!(
-            c,
-            '\u{61c}'
-                | '\u{200e}'
-                | '\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2066}'..='\u{2069}'
-        )
+    c.is_control() || is_turning(c)
 }
 
-/// Whether a name that has this character looks like another one that does not.
-fn is_invisible(c: char) -> bool {
-    matches!(
-        c,
-        '\u{ad}' | '\u{200b}' | '\u{2060}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}'
-    )
-}
-
-/// Escapes a name, title or short text to one line: line breaks and everything a terminal would
-/// interpret become escapes.
+/// Escapes a name, title or short text to one line: line breaks, everything a terminal would
+/// interpret and everything that is not seen become escapes.
 pub(crate) fn line(text: &str) -> Cow<'_, str> {
-    let escaped = |c: char| is_obeyed(c) || is_invisible(c);
-    if !text.contains(escaped) {
+    if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
-        match escaped(c) {
+        match is_hidden(c) {
             true => out.extend(c.escape_default()),
             false => out.push(c),
         }
@@ -56,17 +40,22 @@ pub(crate) fn text(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.replace(replaced, "\u{fffd}"))
 }
 
-/// JSON on one line: the same value, with escapes for what a terminal would interpret.
+/// JSON on one line: the same value, with escapes for what a terminal would interpret and for what
+/// is not seen.
 pub(crate) fn json(value: &Value) -> String {
     let text = value.to_string();
-    if !text.contains(is_obeyed) {
+    if !text.contains(is_hidden) {
         return text;
     }
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
-        match is_obeyed(c) {
-            // They are in strings, and all below U+10000.
-            true => drop(write!(out, "\\u{:04x}", u32::from(c))),
+        match is_hidden(c) {
+            // All of them are in strings.
+            true => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    let _ = write!(out, "\\u{unit:04x}");
+                }
+            }
             false => out.push(c),
         }
     }
@@ -97,15 +86,24 @@ mod tests {
         assert_eq!(text("\u{202e}evil\u{9b}31m"), "\u{fffd}evil\u{fffd}31m");
     }
 
+    #[test]
+    fn json_shows_what_it_hides_and_stays_the_same_value() {
+        let value = json!({"to\u{200b}": "a\u{202e}b\u{e0041}\n — 日 😀"});
+        let written = json(&value);
+        let shown = r#"{"to\u200b":"a\u202eb\udb40\udc41\n — 日 😀"}"#;
+        assert_eq!(written, shown);
+        assert_eq!(serde_json::from_str::<Value>(&written).unwrap(), value);
+    }
+
     proptest! {
         #[test]
         fn nothing_that_is_obeyed_is_left(foreign in any::<String>()) {
-            prop_assert!(!line(&foreign).contains(is_obeyed));
+            prop_assert!(!line(&foreign).contains(is_hidden));
             let text = text(&foreign);
             prop_assert!(!text.contains(|c| is_obeyed(c) && c != '\n' && c != '\t'));
             let value = json!({ foreign.as_str(): [foreign] });
             let written = json(&value);
-            prop_assert!(!written.contains(is_obeyed));
+            prop_assert!(!written.contains(is_hidden));
             prop_assert_eq!(serde_json::from_str::<Value>(&written).unwrap(), value);
         }
     }

@@ -18,10 +18,10 @@ use axum::response::sse::{Event as Sent, Sse};
 use futures_util::Stream;
 use serde::Deserialize;
 use serde_json::json;
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::watch;
 
-use feed::Feed;
 pub(crate) use feed::Feeds;
+use feed::{Feed, Room};
 use window::Line;
 
 use crate::serve::app::{App, closed};
@@ -58,7 +58,7 @@ pub(crate) async fn events(
     let conversation: Option<Conversation> = Owned::maybe(&app, &user, wish.conversation).await?;
     let conversation = conversation.map(|row| row.id);
     let feed = app.feeds.of(&app.store, &user).await?;
-    let permit = feed.enter().ok_or_else(|| ApiError::rate_limited(5))?;
+    let room = feed.enter().ok_or_else(|| ApiError::rate_limited(5))?;
     let last = headers.get("last-event-id");
     let last = last.and_then(|last| last.to_str().ok()?.trim().parse().ok());
     let bounds = app.store.event_bounds(&user).await?;
@@ -76,7 +76,7 @@ pub(crate) async fn events(
         after,
         alias: wish.alias == Some(1),
         queue: VecDeque::from([Sent::default().comment("open")]),
-        _permit: permit,
+        _room: room,
     };
     if after < bounds.forgotten {
         // The missed events were pruned: the client must reload.
@@ -106,7 +106,7 @@ struct Reader {
     after: u64,
     alias: bool,
     queue: VecDeque<Sent>,
-    _permit: OwnedSemaphorePermit,
+    _room: Room,
 }
 
 impl Reader {

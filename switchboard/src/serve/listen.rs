@@ -228,7 +228,7 @@ fn is_of_peer(error: &io::Error) -> bool {
 }
 
 /// Half of the files that the system lets this process open are left for servers and the store.
-fn max_connections() -> usize {
+pub(super) fn max_connections() -> usize {
     #[cfg(unix)]
     {
         use rustix::process::{Resource, getrlimit};

@@ -81,6 +81,7 @@ pub(crate) const PERMISSIONS: &[Permission] = permissions! {
     post "/api/mcp-servers/{id}/logout" Least::Role(Member), audited;
     get "/api/mcp-servers/{id}/logs" Least::Role(Viewer);
     get "/api/mcp-servers/{id}/tools" Least::Role(Viewer);
+    patch "/api/mcp-servers/{id}/tools" Least::Role(Member), audited;
     patch "/api/mcp-servers/{id}/tools/{name}" Least::Role(Member), audited;
     post "/api/mcp-servers/{id}/tools/{name}/call" Least::Role(Member);
     get "/api/mcp-servers/{id}/tools/{name}/schema" Least::Role(Viewer);

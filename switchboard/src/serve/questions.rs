@@ -18,7 +18,6 @@ use tokio::sync::oneshot;
 use crate::conversation::LiveQuestion;
 use crate::serve::error::ApiError;
 use crate::serve::runs::{Command, WeakRuns};
-use crate::servers::ServerLog;
 use crate::store::{ConversationId, PendingId, UserId};
 
 /// Maximum number of open questions per user; further ones are cancelled.
@@ -141,7 +140,7 @@ impl ElicitationHandler for Asker {
         let (Some((conversation, question)), Some(runs)) =
             (LiveQuestion::of(&elicitation), shared.runs.get())
         else {
-            self.note(elicitation.server).await;
+            self.note(&elicitation.server).await;
             return Ok(ElicitResult::cancel());
         };
         let id = question.id.clone();
@@ -172,10 +171,13 @@ impl ElicitationHandler for Asker {
 
 impl Asker {
     /// A question that belongs to no conversation has no place where it could be asked.
-    async fn note(&self, server: ServerName) {
-        let log = ServerLog::of(&self.user, server.as_str());
-        let text = "It asked something outside of any conversation's call; that was cancelled.";
-        let _ = tokio::task::spawn_blocking(move || log.note(text)).await;
+    async fn note(&self, server: &ServerName) {
+        let runs = self.questions.shared.runs.get();
+        if let Some(server_pool) = runs.and_then(WeakRuns::server_pool) {
+            let text = "It asked something outside of any conversation's call; that was cancelled.";
+            let user_servers = server_pool.user_servers(&self.user);
+            user_servers.note(server, text.to_owned()).await;
+        }
     }
 }
 

@@ -63,6 +63,11 @@ pub(crate) struct WeakRuns {
 }
 
 impl WeakRuns {
+    /// The servers of the users, as long as there are any.
+    pub(crate) fn server_pool(&self) -> Option<ServerPool> {
+        Some(self.shared.upgrade()?.server_pool.clone())
+    }
+
     /// Sends a command to a conversation's task if it is running, and waits for the reply.
     pub(crate) async fn send_to_active<T>(
         &self,

@@ -57,7 +57,7 @@ impl Connection {
     ) -> Result<T, Failure> {
         let chosen = select(global, name, ad_hoc).await?;
         let manager = reaching(&UserId::local(), forms, ad_hoc.reaching().await?);
-        tokio::spawn(keep_log(manager.events()));
+        tokio::spawn(keep_log(manager.clone(), manager.events()));
         let done = interruptible(async {
             let connection = Self::open(manager.clone(), chosen).await;
             let done = work(&connection).await;
@@ -94,7 +94,7 @@ impl Connection {
             let finding = result.err().map(|error| diagnose(&config, &error));
             if let Some(row) = &row {
                 if let Some(finding) = &finding {
-                    ServerLog::of(&row.user_id, &row.name).note(&finding.message);
+                    ServerLog::of(row).note(&finding.message);
                 }
                 changes.extend(seen(row, &connection.manager, finding.as_ref()));
             }
@@ -190,10 +190,12 @@ fn reaching(
 }
 
 /// Keeps what servers log, until they are gone.
-async fn keep_log(mut events: Events) {
+async fn keep_log(manager: Manager, mut events: Events) {
     while let Some(event) = events.next().await {
-        if let ManagerEvent::Log { server, message } = event {
-            ServerLog::of(&UserId::local(), server.as_str()).logged(&message);
+        if let ManagerEvent::Log { server, message } = event
+            && let Some(info) = manager.server(server.as_str())
+        {
+            ServerLog::of_config(&UserId::local(), &info.config).logged(&message);
         }
     }
 }

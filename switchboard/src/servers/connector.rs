@@ -100,7 +100,7 @@ struct Reach {
 #[async_trait]
 impl Connector for Reach {
     fn builder(&self, config: &ServerConfig) -> Result<ClientBuilder, BoxError> {
-        let log = ServerLog::of(&self.user, config.name().as_str());
+        let log = ServerLog::of_config(&self.user, config);
         let inner = sandbox::spawner(&self.user, config, &log)?;
         let spawner = Logged { log, inner };
         // A clone shares the processes; the original waits for their end.

@@ -7,11 +7,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mcp_jsonrpc::model::LogMessageParams;
+use mcp_manager::ServerConfig;
 use mcp_transport::{SpawnRequest, SpawnedProcess, Spawner, TransportError};
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
 use crate::home;
-use crate::store::{Timestamp, UserId};
+use crate::store::{Server, Timestamp, UserId};
 
 /// The size at which a file is cut down to its last half.
 const MAX_FILE: u64 = 1 << 20;
@@ -33,13 +35,37 @@ pub(crate) struct ServerLog {
 }
 
 impl ServerLog {
-    /// The log of a user's server.
-    pub(crate) fn of(user: &UserId, server: &str) -> Self {
+    /// The log of a stored server, whatever its name is.
+    pub(crate) fn of(row: &Server) -> Self {
+        Self::at(&row.user_id, row.id.as_str())
+    }
+
+    /// The log of a user's configured server: a stored one, or one of a file or a command line.
+    pub(crate) fn of_config(user: &UserId, config: &ServerConfig) -> Self {
+        match config.id() {
+            Some(id) => Self::at(user, id),
+            None => Self::named(user, config.name().as_str()),
+        }
+    }
+
+    /// The log of a server that has only a name.
+    pub(crate) fn named(user: &UserId, name: &str) -> Self {
+        let digest = Sha256::digest(name);
+        let [a, b, c, d] = digest.first_chunk().copied().unwrap_or_default();
+        // What is left of the name is for people; another name may leave the same.
+        let left: String = name.chars().take(40).collect();
+        Self::at(
+            user,
+            &format!("{left}-{:08x}", u32::from_be_bytes([a, b, c, d])),
+        )
+    }
+
+    fn at(user: &UserId, name: &str) -> Self {
         let legal = |c: char| match c {
             c if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') => c,
             _ => '_',
         };
-        let name: String = server.chars().map(legal).collect();
+        let name: String = name.chars().map(legal).collect();
         let folder = home::folder_of(user).join("logs");
         Self {
             file: folder.join(format!("{name}.log")),
@@ -209,6 +235,7 @@ fn bound(file: &mut File) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::ServerKind;
 
     #[test]
     fn a_flood_of_standard_error_stays_bounded_on_disk_and_its_end_is_kept() {
@@ -235,6 +262,25 @@ mod tests {
         assert!(length <= MAX_FILE + MAX_FILE / 2 + PIECE as u64, "{length}");
         let tail = ServerLog { file }.tail(2).unwrap().unwrap();
         assert_eq!(tail, [line.trim_end(), "last"]);
+    }
+
+    #[test]
+    fn no_two_servers_share_a_log_and_a_stored_one_keeps_its_own() {
+        let user = UserId::local();
+        let named = |name: &str| ServerLog::named(&user, name).file;
+        let names = ["天气", "文件", "a b", "a_b", "a", "demo"];
+        let files: std::collections::BTreeSet<PathBuf> = names.map(named).into();
+        assert_eq!(files.len(), names.len(), "{files:?}");
+        let mut row = Server::new(user.clone(), "天气", ServerKind::Stdio);
+        row.command = Some("run".to_owned());
+        let before = ServerLog::of(&row).file;
+        row.name = "文件".to_owned();
+        assert_eq!(ServerLog::of(&row).file, before);
+        let config = crate::servers::to_config(&row).unwrap();
+        assert_eq!(ServerLog::of_config(&user, &config).file, before);
+        let once = ServerConfig::new(config.name().clone(), config.endpoint().clone());
+        let once = ServerLog::of_config(&user, &once).file;
+        assert_eq!(once, named("文件"));
     }
 
     /// Counts what is read.

@@ -42,6 +42,16 @@ pub(crate) enum Switch {
     Off,
 }
 
+impl Switch {
+    /// On or off.
+    pub(crate) fn to(on: bool) -> Self {
+        match on {
+            true => Self::On,
+            false => Self::Off,
+        }
+    }
+}
+
 /// What was decided for good about a server's tools.
 #[derive(Debug)]
 pub(crate) struct ToolPolicy {
@@ -100,7 +110,7 @@ impl ToolPolicy {
 }
 
 /// The identity of a server's endpoint, as running servers have it.
-pub(super) fn identity(row: &Server) -> String {
+pub(crate) fn identity(row: &Server) -> String {
     to_config(row).map_or_else(|_| String::new(), |config| config.identity())
 }
 

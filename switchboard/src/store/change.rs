@@ -27,8 +27,9 @@ pub enum Change {
     EditUser(UserId, UserEdit),
     /// Changes who is logged in, and with what.
     Login(LoginChange),
-    /// Adds or replaces a server. A user has one server of a name. Rules that allow its tools end
-    /// if its endpoint is another one now.
+    /// Adds or replaces a server. A user has one server of a name. Its revision is the one that is
+    /// stored, or 0 if it is new, and goes up by one: a row that was read before the last change is a
+    /// conflict. Rules that allow its tools end if its endpoint is another one now.
     PutServer(Box<Server>),
     /// Removes a server, its tools, its tokens, its rules and its place in assistants. Calls it
     /// answered stay.

@@ -24,6 +24,8 @@ pub async fn check(fresh: impl AsyncFn() -> Arc<dyn Store>) -> Result<(), StoreE
     server::a_fresh_store_has_one_user(&*fresh().await).await?;
     server::a_server_keeps_every_field(&*fresh().await).await?;
     server::a_sight_of_a_server_changes_nothing_else(&*fresh().await).await?;
+    server::a_server_read_before_the_last_change_is_not_stored(&*fresh().await).await?;
+    server::another_endpoint_ends_what_was_allowed(&*fresh().await).await?;
     server::servers_come_in_the_users_order(&*fresh().await).await?;
     server::a_users_servers_have_different_names(&*fresh().await).await?;
     server::users_are_separated(&*fresh().await).await?;

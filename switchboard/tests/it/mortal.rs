@@ -1,5 +1,6 @@
 //! A store whose process can be killed: at once, or around one of its next commits.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -29,6 +30,8 @@ pub(crate) struct Mortal {
     /// Whether it takes leases from living processes, as if they had not renewed in time.
     impatient: AtomicBool,
     written: AtomicUsize,
+    /// How often each kind of row was read.
+    reads: Mutex<BTreeMap<&'static str, usize>>,
     dead: watch::Sender<bool>,
 }
 
@@ -42,6 +45,7 @@ impl Mortal {
             fuse: Mutex::new(None),
             impatient: AtomicBool::new(false),
             written: AtomicUsize::new(0),
+            reads: Mutex::default(),
             dead: watch::Sender::new(false),
         })
     }
@@ -57,6 +61,11 @@ impl Mortal {
     /// How many bytes were handed over to be stored, near enough.
     pub(crate) fn written(&self) -> usize {
         self.written.load(Ordering::Relaxed)
+    }
+
+    /// How often this was read.
+    pub(crate) fn read(&self, what: &str) -> usize {
+        self.reads.lock().get(what).copied().unwrap_or(0)
     }
 
     /// Nothing is begun from here on; what was begun is over when this returns.
@@ -134,10 +143,14 @@ macro_rules! reads {
             }
 
             fn event_cursor(&self) -> EventCursor {
-                self.signal.cursor()
+                match self.inner() {
+                    Ok(inner) => inner.event_cursor(),
+                    Err(_) => self.signal.cursor(),
+                }
             }
 
             $(async fn $name(&self, $($arg: $type),*) -> Result<$out, StoreError> {
+                *self.reads.lock().entry(stringify!($name)).or_default() += 1;
                 self.inner()?.$name($($arg),*).await
             })*
         }

@@ -7,13 +7,9 @@ use super::text;
 /// The longest list of colours that is one, in bytes.
 const MAX_COLOUR: usize = 64;
 
-/// Whether a character is not seen: tags, direction marks, zero width, variation selectors of the supplement.
+/// Whether a character is hidden, other than a control character.
 pub(super) fn is_invisible(c: char) -> bool {
-    matches!(c,
-        '\u{00ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
-        | '\u{e0000}'..='\u{e007f}' | '\u{e0100}'..='\u{e01ef}')
+    crate::is_hidden(c) && !c.is_control()
 }
 
 /// The Latin letter or digit that a letter of another script looks like; itself if there is none.

@@ -1,4 +1,4 @@
-//! `docs/requirements.md`: every id has one row, and every test that a row names exists.
+//! `docs/requirements.md`: every id has one row, which names tests that exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -61,7 +61,9 @@ fn judge(document: &str, functions: &Functions) -> Vec<String> {
         problems.push(format!("{DOCUMENT}: an id stands in the list of ids twice"));
     }
     let mut seen = BTreeSet::new();
+    let mut above = "";
     for (number, line) in document.lines().enumerate() {
+        let is_apart = !std::mem::replace(&mut above, line).starts_with('|');
         let Some(id) = row_id(line) else { continue };
         let at = format!("{DOCUMENT}:{}: {id}", number + 1);
         if !wanted.contains(id) {
@@ -69,6 +71,16 @@ fn judge(document: &str, functions: &Functions) -> Vec<String> {
         }
         if !seen.insert(id) {
             problems.push(format!("{at}: has a row already; join the two"));
+        }
+        if is_apart {
+            problems.push(format!(
+                "{at}: is in no table; remove what stands before it"
+            ));
+        }
+        if tests(line).next().is_none() && !line.contains("differs") {
+            problems.push(format!(
+                "{at}: names no test; name one, or say what differs from what was asked"
+            ));
         }
         for test in tests(line) {
             if !exists(test, functions) {
@@ -154,12 +166,27 @@ mod tests {
 
     #[test]
     fn ids_are_complete_and_unique() {
-        let rows = "| A1 | x | |\n| A1 | y | |\n| B7 | z | |\n";
-        let problems = judge(&document(rows), &known());
+        let rows = ["A1", "A1", "B7"].map(|id| format!("| {id} | x | `a::one::holds` |\n"));
+        let problems = judge(&document(&rows.concat()), &known());
         let about = |what: &str| problems.iter().any(|problem| problem.contains(what));
         assert!(about("A1: has a row already"), "{problems:?}");
         assert!(about("B7: not in the list"), "{problems:?}");
         assert!(about("A2 has no row"), "{problems:?}");
         assert_eq!(problems.len(), 3);
+    }
+    #[test]
+    fn a_row_names_a_test_or_says_what_differs() {
+        let rows = "| A1 | x | `not the last cell` | |\n| A2 | differs: z | |\n";
+        let problems = judge(&document(rows), &known());
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(problems[0].contains("A1: names no test"), "{problems:?}");
+    }
+
+    #[test]
+    fn a_row_stands_in_its_table() {
+        let rows = "| A1 | x | `a::one::holds` |\n\n| A2 | z | `a::one::holds` |\n";
+        let problems = judge(&document(rows), &known());
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(problems[0].contains("A2: is in no table"), "{problems:?}");
     }
 }

@@ -8,8 +8,8 @@ use super::settings::Settings;
 use crate::cli::Global;
 use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
-use crate::servers::{check_name, find, forget_unused, is_url, to_config};
-use crate::store::{Change, ServerKind, Timestamp, UserId};
+use crate::servers::{Updated, check_name, find, forget_unused, is_url, to_config, update};
+use crate::store::{Server, ServerKind, Timestamp, UserId};
 
 #[derive(Args, Debug)]
 pub(super) struct Edit {
@@ -36,11 +36,31 @@ pub(super) struct Edit {
 
 impl Edit {
     pub(super) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
-        let (store, mut row) = find(global, &self.name).await?;
-        let before = row.clone();
+        let (store, row) = find(global, &self.name).await?;
+        let changed = update(&*store, row, async |row| {
+            let rows = store.servers(&UserId::local()).await?;
+            Ok::<_, Failure>((self.applied(row, &rows).await?, Vec::new()))
+        });
+        let Updated { before, row } = changed.await?;
+        store.close().await?;
+        let config = to_config(&row).map_err(|why| Failure::new(Exit::Other, why))?;
+        let said = match row.sandbox == before.sandbox {
+            true => String::new(),
+            false => sandboxed(&row),
+        };
+        out.result(
+            &json!({"changed": row.name, "endpoint": config.endpoint().to_string()}),
+            format!("Changed {}: {}{said}", row.name, config.endpoint()),
+        );
+        forget_unused(&before, Some(&row)).await?;
+        Ok(Exit::Done)
+    }
+
+    /// A server with what was given, among the user's servers.
+    async fn applied(&self, before: Server, rows: &[Server]) -> Result<Server, Failure> {
+        let mut row = before.clone();
         if let Some(name) = &self.rename {
             check_name(name)?;
-            let rows = store.servers(&UserId::local()).await?;
             if rows
                 .iter()
                 .any(|other| other.name == *name && other.id != row.id)
@@ -77,21 +97,10 @@ impl Edit {
             !gone.any(|gone| gone.eq_ignore_ascii_case(name))
         });
         self.settings.apply(&mut row, Some(&before)).await?;
-        let config = to_config(&row).map_err(|why| Failure::new(Exit::Other, why))?;
+        to_config(&row).map_err(|why| Failure::new(Exit::Other, why))?;
         row.changed_from(&before);
         row.last_error = None;
         row.updated_at = Timestamp::now();
-        let value = json!({"changed": row.name, "endpoint": config.endpoint().to_string()});
-        let said = match row.sandbox == before.sandbox {
-            true => String::new(),
-            false => sandboxed(&row),
-        };
-        let text = format!("Changed {}: {}{said}", row.name, config.endpoint());
-        let changes = vec![Change::PutServer(Box::new(row.clone()))];
-        store.commit(changes).await?;
-        store.close().await?;
-        out.result(&value, text);
-        forget_unused(&before, Some(&row)).await?;
-        Ok(Exit::Done)
+        Ok(row)
     }
 }

@@ -7,9 +7,9 @@ use crate::chat::clean;
 use crate::cli::Global;
 use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
-use crate::servers::find;
 use crate::servers::sandbox::{not_contained, suggested, summary};
-use crate::store::{Change, Server, Timestamp};
+use crate::servers::{find, update};
+use crate::store::{Server, Timestamp};
 
 #[derive(Args, Debug)]
 pub(super) struct Suggest {
@@ -22,7 +22,7 @@ pub(super) struct Suggest {
 
 impl Suggest {
     pub(super) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
-        let (store, mut row) = find(global, &self.name).await?;
+        let (store, row) = find(global, &self.name).await?;
         let failed = |why| Failure::new(Exit::Other, format!("server {:?}: {why}", self.name));
         let (profile, reasons) = suggested(&row).map_err(failed)?;
         let mut text = format!("Suggested for {}: {}.", self.name, summary(&profile));
@@ -39,9 +39,12 @@ impl Suggest {
             "applied": self.apply,
         });
         if self.apply {
-            row.sandbox = Some(profile);
-            row.updated_at = Timestamp::now();
-            store.commit(vec![Change::PutServer(Box::new(row))]).await?;
+            let changed = update(&*store, row, async |mut row| {
+                row.sandbox = Some(profile.clone());
+                row.updated_at = Timestamp::now();
+                Ok::<_, Failure>((row, Vec::new()))
+            });
+            changed.await?;
             text.push_str("\nFrom its next start on, it runs under this.");
         } else {
             text.push_str(&format!(

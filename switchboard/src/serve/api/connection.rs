@@ -120,7 +120,7 @@ async fn logs(
     Params(wanted): Params<Wanted>,
 ) -> Result<Json<Value>, ApiError> {
     let lines = wanted.lines.unwrap_or(LINES).min(MAX_LINES);
-    let log = ServerLog::of(&row.user_id, &row.name);
+    let log = ServerLog::of(&row);
     let read = tokio::task::spawn_blocking(move || log.tail(lines)).await;
     let read = read.unwrap_or_else(|error| Err(std::io::Error::other(error)));
     let read = read.map_err(|error| {

@@ -75,7 +75,7 @@ async fn import(
         for row in &taken.rows {
             let put = vec![Change::PutServer(Box::new(row.clone()))];
             user_servers.commit(row, put).await?;
-            user_servers.changed(&row.name, row).await;
+            user_servers.apply(&row.name, row).await;
             imported.push(user_servers.shown(row).await?);
             if let Some(before) = stored.iter().find(|other| other.id == row.id) {
                 forget_unused(before, Some(row)).await?;

@@ -5,6 +5,7 @@ mod draft;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -21,7 +22,7 @@ use crate::servers::sandbox::remove_folder;
 use crate::servers::suggest::suggest;
 use crate::servers::{
     PlainSecrets, ServerLog, auto_approved, follow_shared, forget_unused, is_built_in, log_out,
-    make_own, next_place,
+    next_place,
 };
 use crate::store::{Change, Server, ServerKind, StoreError, Trust, UserId};
 use draft::Draft;
@@ -189,44 +190,60 @@ async fn pasted(
 
 async fn change(
     State(app): State<App>,
-    OwnedServer {
-        user_servers,
-        mut row,
-    }: OwnedServer,
+    OwnedServer { user_servers, row }: OwnedServer,
     Body(draft): Body<Draft>,
 ) -> Result<Json<Value>, ApiError> {
-    let before = row.clone();
-    draft.apply(&mut row).await?;
-    make_own(&mut row);
-    if let Err(error) = store(&user_servers, &row, &app.store.servers(&row.user_id).await?).await {
-        forget_unused(&row, Some(&before)).await?;
-        return Err(error);
-    }
-    user_servers.changed(&before.name, &row).await;
-    forget_unused(&before, Some(&row)).await?;
-    Ok(Json(user_servers.shown(&row).await?))
+    let (app, servers, draft) = (&app, &user_servers, &draft);
+    let tried = &Mutex::new(None);
+    let changed = servers.update(row, |before| async move {
+        let mut row = before.clone();
+        draft.clone().apply(&mut row).await?;
+        *tried.lock() = Some((row.clone(), before));
+        acceptable(servers, &row, &app.store.servers(&row.user_id).await?)?;
+        let changes = auto_approved(&row, servers.manager());
+        Ok((row, changes))
+    });
+    let changed = match changed.await {
+        Ok(changed) => changed,
+        Err(error) => {
+            let tried = tried.lock().take();
+            if let Some((row, before)) = tried {
+                forget_unused(&row, Some(&before)).await?;
+            }
+            return Err(error);
+        }
+    };
+    forget_unused(&changed.before, Some(&changed.row)).await?;
+    Ok(Json(user_servers.shown(&changed.row).await?))
 }
 
-/// Stores a server whose name is free, with an event.
-async fn store(user_servers: &UserServers, row: &Server, rows: &[Server]) -> Result<(), ApiError> {
-    let taken = || {
-        let message = format!("there is a server {:?} already", row.name);
-        let error = ApiError::conflict("name_taken", message).at("name");
-        error.with_hint("Take another name.")
-    };
+fn taken(row: &Server) -> ApiError {
+    let message = format!("there is a server {:?} already", row.name);
+    let error = ApiError::conflict("name_taken", message).at("name");
+    error.with_hint("Take another name.")
+}
+
+/// Whether the user may have such a server, and its name is free.
+fn acceptable(user_servers: &UserServers, row: &Server, rows: &[Server]) -> Result<(), ApiError> {
     if let Some(objection) = user_servers.host().objection(row) {
         return Err(refusal(row, &objection));
     }
     let same = |other: &Server| other.name == row.name && other.id != row.id;
-    if rows.iter().any(same) {
-        return Err(taken());
+    match rows.iter().any(same) {
+        true => Err(taken(row)),
+        false => Ok(()),
     }
+}
+
+/// Adds a server whose name is free, with an event.
+async fn store(user_servers: &UserServers, row: &Server, rows: &[Server]) -> Result<(), ApiError> {
+    acceptable(user_servers, row, rows)?;
     let mut put = vec![Change::PutServer(Box::new(row.clone()))];
     put.extend(auto_approved(row, user_servers.manager()));
     match user_servers.commit(row, put).await {
         Ok(()) => Ok(()),
         // Another request was faster.
-        Err(StoreError::Conflict { .. }) => Err(taken()),
+        Err(StoreError::Conflict { .. }) => Err(taken(row)),
         Err(error) => Err(error.into()),
     }
 }
@@ -243,8 +260,8 @@ async fn remove(
     user_servers.disconnect(&row).await;
     // A failed logout must not keep the server.
     let forgotten = log_out(&row, (user_servers.host(), user_servers.network())).await;
-    // Another server of this name starts with an empty log. A failure here is harmless.
-    let _ = ServerLog::of(&row.user_id, &row.name).remove();
+    // A failure here is harmless.
+    let _ = ServerLog::of(&row).remove();
     let _ = remove_folder(&row);
     let changes = vec![
         event(&row.user_id, "server.deleted", json!({ "id": row.id })),

@@ -1,6 +1,6 @@
 //! Tools of a server: definition, policy and trial calls.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -10,6 +10,7 @@ use axum::http::StatusCode;
 use mcp_manager::{CallOptions, Entry, Manager};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use tool_policy::{Definition, consent_digest};
 
 use crate::conversation::Decided;
 use crate::models::Audience;
@@ -21,12 +22,13 @@ use crate::serve::extractor::OwnedServer;
 use crate::serve::input::{Body, Params};
 use crate::serve::routes::Routes;
 use crate::serve::server_pool::{UserServers, Wanted, tools_event};
-use crate::servers::{Approval, Switch, ToolPolicy, decide, is_built_in, make_own, scan, switch};
-use crate::store::{Change, Server};
+use crate::servers::{Approval, Switch, ToolPolicy, decide, identity, scan, switch};
+use crate::store::Server;
 
 pub(super) fn routes() -> Routes {
     Routes::new()
         .get("/api/mcp-servers/{id}/tools", list)
+        .patch("/api/mcp-servers/{id}/tools", switch_all)
         .patch("/api/mcp-servers/{id}/tools/{name}", govern)
         .post("/api/mcp-servers/{id}/tools/{name}/call", call)
         .get("/api/mcp-servers/{id}/tools/{name}/schema", schema)
@@ -51,21 +53,32 @@ async fn list(
     if let (Some(finding), true) = (&tools.problem, tools.entries.is_empty()) {
         return Err(refusal(&row, finding));
     }
-    let policy = judge(&app, &row).await?;
-    let entries = tools.entries.clone();
-    // Thousands of tools take a while.
-    let out = tokio::task::spawn_blocking(move || left_out(&entries)).await;
-    let out = out.unwrap_or_default();
-    let items = tools.entries.iter();
-    let manager = user_servers.manager();
-    let items = items.map(|tool| shown(&row, tool, &policy, &out, manager));
     Ok(Json(json!({
-        "items": items.collect::<Vec<_>>(),
+        "items": all_shown(&app, &user_servers, &row, tools.entries).await?,
         "next": null,
         "live": tools.live,
         "problem": tools.problem.map(|finding| finding.to_json()),
         "incomplete": tools.incomplete,
     })))
+}
+
+/// Tools with their server, and what may be done with them.
+async fn all_shown(
+    app: &App,
+    user_servers: &UserServers,
+    row: &Server,
+    tools: Vec<Arc<Entry>>,
+) -> Result<Vec<Value>, ApiError> {
+    let policy = judge(app, row).await?;
+    let entries = tools.clone();
+    // Thousands of tools take a while.
+    let out = tokio::task::spawn_blocking(move || left_out(&entries)).await;
+    let out = out.unwrap_or_default();
+    let manager = user_servers.manager();
+    let shown = tools
+        .iter()
+        .map(|tool| shown(row, tool, &policy, &out, manager));
+    Ok(shown.collect())
 }
 
 /// What the user decided for good about a server's tools.
@@ -101,7 +114,7 @@ fn shown(
         "approval": approval,
         "isAutoApprove": approval == Approval::Auto,
         "tokens": tool.tokens(),
-        "hash": tool.fingerprint(),
+        "hash": digest(row, tool),
     });
     if let (false, Some(members)) = (found.is_empty(), reported.as_object_mut()) {
         let found: Vec<Value> = found.iter().map(scan::to_json).collect();
@@ -112,6 +125,13 @@ fn shown(
         members.insert("quarantined".to_owned(), json!(reasons));
     }
     reported
+}
+
+/// What a yes to a tool is for: its definition, at the server as it is configured.
+fn digest(row: &Server, tool: &Entry) -> String {
+    let fingerprint = tool.fingerprint().to_string();
+    let shown = Definition::new(&*row.name, identity(row), tool.name(), fingerprint);
+    consent_digest(&[], &shown, "")
 }
 
 /// Why some providers cannot be offered a tool, by tool and provider.
@@ -149,68 +169,95 @@ async fn tool(
 struct Governed {
     enabled: Option<bool>,
     approval: Option<Approval>,
-    /// The `hash` of the tool that was shown: a yes is for that definition.
+    /// The `hash` of the tool that was shown: a yes is for that definition at that server.
     hash: Option<String>,
 }
 
 /// Sets the policy of a tool.
 async fn govern(
     State(app): State<App>,
-    OwnedServer {
-        user_servers,
-        mut row,
-    }: OwnedServer,
+    OwnedServer { user_servers, row }: OwnedServer,
     Path((_, name)): Path<(String, String)>,
     Body(said): Body<Governed>,
 ) -> Result<Json<Value>, ApiError> {
-    let tool = tool(&user_servers, &row, &name).await?;
-    let mut changes = Vec::new();
-    if is_built_in(&row) {
-        make_own(&mut row);
-        let stored = vec![Change::PutServer(Box::new(row.clone()))];
-        app.store.commit(stored).await?;
+    let found = tool(&user_servers, &row, &name).await?;
+    let (app, servers, tool, said) = (&app, &user_servers, &found, &said);
+    let changed = servers.update(row, |mut row| async move {
+        if let Some(enabled) = said.enabled {
+            switch(&mut row, tool.name(), Switch::to(enabled));
+        }
+        let mut changes = vec![tools_event(&row.user_id, &row.id)];
+        if let Some(approval) = said.approval {
+            let fingerprint = match approval {
+                Approval::Auto => Some(agreed(app, servers, &row, tool, said).await?),
+                Approval::Ask | Approval::Deny => None,
+            };
+            let rules = app.store.rules(&row.user_id).await?;
+            let decision = approval.decision();
+            changes.extend(decide(&mut row, &rules, tool.name(), decision, fingerprint));
+        }
+        Ok((row, changes))
+    });
+    let row = changed.await?.row;
+    let shown = all_shown(app, servers, &row, vec![found.clone()]).await?;
+    Ok(Json(shown.into_iter().next().unwrap_or_default()))
+}
+
+/// The fingerprint of a tool that a yes is for, if the tool is what was shown.
+async fn agreed(
+    app: &App,
+    user_servers: &UserServers,
+    row: &Server,
+    tool: &Arc<Entry>,
+    said: &Governed,
+) -> Result<String, ApiError> {
+    match &said.hash {
+        Some(shown) if *shown == digest(row, tool) => Ok(tool.fingerprint().to_string()),
+        Some(_) => {
+            let name = tool.name();
+            let message = format!("tool {name:?} is not what was shown: look at it again");
+            let now = all_shown(app, user_servers, row, vec![Arc::clone(tool)]).await?;
+            Err(ApiError::conflict("stale", message)
+                .with_hint("`tool` is what the tool is now.")
+                .with_details(json!({ "tool": now.into_iter().next() })))
+        }
+        None => Err(ApiError::unfit(
+            "`hash` is missing: the hash of the tool that was shown",
+        )),
     }
-    if let Some(enabled) = said.enabled {
-        let to = match enabled {
-            true => Switch::On,
-            false => Switch::Off,
-        };
-        switch(&mut row, &name, to);
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Switched {
+    names: Vec<String>,
+    enabled: bool,
+}
+
+/// Switches many tools of a server, in one change.
+async fn switch_all(
+    State(app): State<App>,
+    OwnedServer { user_servers, row }: OwnedServer,
+    Body(said): Body<Switched>,
+) -> Result<Json<Value>, ApiError> {
+    let known = user_servers.tools(&row, Wanted::Known).await?.entries;
+    let names: BTreeSet<&str> = said.names.iter().map(String::as_str).collect();
+    let its = known.into_iter().filter(|tool| names.contains(tool.name()));
+    let tools: Vec<Arc<Entry>> = its.collect();
+    if tools.len() < names.len() {
+        return Err(ApiError::not_found("tool").at("names"));
     }
-    if let Some(approval) = said.approval {
-        let rules = app.store.rules(&row.user_id).await?;
-        let now = tool.fingerprint().to_string();
-        let hash = match (approval, said.hash) {
-            (Approval::Auto, Some(shown)) if shown == now => Some(now),
-            (Approval::Auto, Some(_)) => {
-                let message = format!("tool {name:?} is not what was shown: look at it again");
-                let policy = judge(&app, &row).await?;
-                let out = left_out(std::slice::from_ref(&tool));
-                return Err(ApiError::conflict("stale", message)
-                    .with_hint("`tool` is what the tool is now.")
-                    .with_details(json!({ "tool": shown(&row, &tool, &policy, &out, user_servers.manager()) })));
-            }
-            (Approval::Auto, None) => {
-                let message = "`hash` is missing: the hash of the tool that was shown";
-                return Err(ApiError::unfit(message));
-            }
-            _ => None,
-        };
-        changes = decide(&mut row, &rules, &name, approval.decision(), hash);
-    }
-    changes.push(Change::PutServer(Box::new(row.clone())));
-    changes.push(tools_event(&row.user_id, &row.id));
-    user_servers.commit(&row, changes).await?;
-    user_servers.changed(&row.name, &row).await;
-    let policy = judge(&app, &row).await?;
-    let out = left_out(std::slice::from_ref(&tool));
-    Ok(Json(shown(
-        &row,
-        &tool,
-        &policy,
-        &out,
-        user_servers.manager(),
-    )))
+    let (tools, to) = (&tools, Switch::to(said.enabled));
+    let changed = user_servers.update(row, |mut row| async move {
+        for tool in tools {
+            switch(&mut row, tool.name(), to);
+        }
+        let changes = vec![tools_event(&row.user_id, &row.id)];
+        Ok((row, changes))
+    });
+    let row = changed.await?.row;
+    let items = all_shown(&app, &user_servers, &row, tools.clone()).await?;
+    Ok(Json(json!({ "items": items })))
 }
 
 #[derive(Debug, Deserialize)]

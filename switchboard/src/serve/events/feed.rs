@@ -11,29 +11,53 @@ use tokio::task::AbortHandle;
 
 use super::window::{Line, Window};
 use super::{BEAT, PAGE};
+use crate::serve::listen::max_connections;
 use crate::store::{EventCursor, Store, StoreError, UserId};
 
-/// Maximum number of readers per user.
+/// Maximum number of readers per user, where there are connections for eight such users.
 const READERS: usize = 256;
 /// Maximum number and bytes of recent events kept for readers.
 const LINES: usize = 2048;
 const BYTES: usize = 4 << 20;
 
 /// The users' feeds. Cloning is cheap. A feed lives as long as it has readers.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct Feeds {
     feeds: Arc<Mutex<HashMap<UserId, Weak<Feed>>>>,
+    /// Readers of one user.
+    most: usize,
+    /// Room for readers of all users.
+    room: Arc<Semaphore>,
 }
+
+/// Room for a reader: among its user's, and among all.
+pub(super) type Room = [OwnedSemaphorePermit; 2];
 
 /// A user's latest events.
 pub(super) struct Feed {
     window: Arc<Mutex<Window>>,
     latest: watch::Receiver<u64>,
-    room: Arc<Semaphore>,
+    room: [Arc<Semaphore>; 2],
     task: AbortHandle,
 }
 
+impl Default for Feeds {
+    fn default() -> Self {
+        Self::among(max_connections())
+    }
+}
+
 impl Feeds {
+    /// For a service with this many connections: a user's readers take an eighth of them at most,
+    /// and all readers leave a quarter to other requests.
+    fn among(connections: usize) -> Self {
+        Self {
+            feeds: Arc::default(),
+            most: READERS.min(connections / 8).max(1),
+            room: Arc::new(Semaphore::new(connections - connections / 4)),
+        }
+    }
+
     /// A user's feed, started if there is none.
     pub(super) async fn of(
         &self,
@@ -51,7 +75,8 @@ impl Feeds {
         if let Some(feed) = feeds.get(user).and_then(live) {
             return Ok(feed);
         }
-        let feed = Feed::begin(store, user, cursor, latest);
+        let room = [Arc::new(Semaphore::new(self.most)), Arc::clone(&self.room)];
+        let feed = Feed::begin(store, user, (cursor, latest), room);
         feeds.retain(|_, feed| feed.strong_count() > 0);
         feeds.insert(user.clone(), Arc::downgrade(&feed));
         Ok(feed)
@@ -68,7 +93,12 @@ fn live(feed: &Weak<Feed>) -> Option<Arc<Feed>> {
 }
 
 impl Feed {
-    fn begin(store: &Arc<dyn Store>, user: &UserId, cursor: EventCursor, latest: u64) -> Arc<Self> {
+    fn begin(
+        store: &Arc<dyn Store>,
+        user: &UserId,
+        (cursor, latest): (EventCursor, u64),
+        room: [Arc<Semaphore>; 2],
+    ) -> Arc<Self> {
         let (reported, heard) = watch::channel(latest);
         let window = Arc::new(Mutex::new(Window::new(latest, LINES, BYTES)));
         let kept = Arc::downgrade(&window);
@@ -76,14 +106,17 @@ impl Feed {
         Arc::new(Self {
             window,
             latest: heard,
-            room: Arc::new(Semaphore::new(READERS)),
+            room,
             task: tokio::spawn(reading).abort_handle(),
         })
     }
 
     /// Room for another reader, if there is any.
-    pub(super) fn enter(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.room).try_acquire_owned().ok()
+    pub(super) fn enter(&self) -> Option<Room> {
+        let [own, shared] = &self.room;
+        let own = Arc::clone(own).try_acquire_owned().ok()?;
+        let shared = Arc::clone(shared).try_acquire_owned().ok()?;
+        Some([own, shared])
     }
 
     /// The number of the latest event, whenever there is a new one; it ends if the store fails.
@@ -148,5 +181,31 @@ async fn follow(
         }
         // What came meanwhile is read together.
         while cursor.appended(&user, None).now_or_never() == Some(true) {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Limits, SqliteStore};
+
+    #[tokio::test]
+    async fn readers_leave_connections_to_their_user_to_others_and_to_other_requests() {
+        let store = SqliteStore::in_memory(Limits::default()).await.unwrap();
+        let store: Arc<dyn Store> = Arc::new(store);
+        for (connections, own, all) in [(1, 1, 1), (16, 2, 12), (512, 64, 384), (2048, 256, 1536)] {
+            let feeds = Feeds::among(connections);
+            let (mut held, mut rooms, mut first) = (Vec::new(), Vec::new(), 0);
+            for user in 0..8 {
+                let user = UserId::new(format!("user{user}"));
+                let feed = feeds.of(&store, &user).await.unwrap();
+                rooms.extend(std::iter::from_fn(|| feed.enter()));
+                first = first.max(rooms.len() * usize::from(held.is_empty()));
+                held.push(feed);
+            }
+            assert_eq!((first, rooms.len()), (own, all), "{connections}");
+            drop(rooms);
+            assert!(held.iter().all(|feed| feed.enter().is_some()));
+        }
     }
 }

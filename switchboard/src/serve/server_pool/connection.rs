@@ -123,8 +123,12 @@ impl UserServers {
         }
     }
 
-    /// Makes a change of a server that was called `old` count at once.
-    pub(crate) async fn changed(&self, old: &str, row: &Server) {
+    /// Makes what is stored of a server that was called `old` count at once.
+    pub(crate) async fn apply(&self, old: &str, row: &Server) {
+        let _one_at_a_time = self.applying.lock().await;
+        // Another change may have been stored meanwhile, and applied already.
+        let now = self.store.server(&self.user, &row.id).await;
+        let row = now.ok().flatten().unwrap_or_else(|| row.clone());
         self.found(&row.id, None);
         let known = self.manager.server(old).is_some();
         if old != row.name {
@@ -133,7 +137,7 @@ impl UserServers {
         if !known {
             return;
         }
-        match self.allowed(row).await {
+        match self.allowed(&row).await {
             Ok(config) => {
                 self.manager.connect_all([config], Wait::None).await;
             }

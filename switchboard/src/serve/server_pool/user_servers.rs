@@ -13,11 +13,14 @@ use tokio::task::AbortHandle;
 use super::status::ServerStatus;
 use super::views::{self, Sight, status_event};
 use super::watch::watch;
+use crate::serve::error::ApiError;
 use crate::serve::people::People;
 use crate::serve::questions::Questions;
 use crate::servers::doctor::Finding;
 use crate::servers::suggest::Offered;
-use crate::servers::{Host, NetworkOf, built_in, is_built_in, to_config, transport};
+use crate::servers::{
+    Host, NetworkOf, Updated, built_in, is_built_in, make_own, to_config, transport, update,
+};
 use crate::store::{Change, Server, ServerId, ServerTool, Store, StoreError, UserId};
 
 /// One user's servers.
@@ -36,6 +39,8 @@ pub(crate) struct UserServers {
     /// The logins under way.
     pub(super) logins: Mutex<BTreeMap<ServerId, AbortHandle>>,
     watcher: Mutex<Option<AbortHandle>>,
+    /// Held while a change is applied to what runs: one after the other.
+    pub(super) applying: tokio::sync::Mutex<()>,
 }
 
 impl UserServers {
@@ -58,6 +63,7 @@ impl UserServers {
             suspicions: Mutex::default(),
             logins: Mutex::default(),
             watcher: Mutex::default(),
+            applying: tokio::sync::Mutex::default(),
         });
         let watcher = tokio::spawn(watch(Arc::downgrade(&user_servers), events));
         *user_servers.watcher.lock() = Some(watcher.abort_handle());
@@ -173,6 +179,27 @@ impl UserServers {
             tokens: enabled.map(|(_, tokens)| tokens).sum(),
         };
         Ok(views::server(row, &sight))
+    }
+
+    /// Changes a server, with an event: the demo server becomes the user's own by it. What
+    /// `change` gets is what is stored, and so is what it does not change.
+    pub(crate) async fn update<C, F>(&self, row: Server, mut change: C) -> Result<Updated, ApiError>
+    where
+        C: FnMut(Server) -> F,
+        F: Future<Output = Result<(Server, Vec<Change>), ApiError>>,
+    {
+        let changed = update(&*self.store, row, |row| {
+            let changed = change(row);
+            async move {
+                let (mut row, mut changes) = changed.await?;
+                make_own(&mut row);
+                changes.push(status_event(&self.user, self.shown(&row).await?));
+                Ok::<_, ApiError>((row, changes))
+            }
+        });
+        let changed = changed.await?;
+        self.apply(&changed.before.name, &changed.row).await;
+        Ok(changed)
     }
 
     /// Stores changes of a server, with an event.

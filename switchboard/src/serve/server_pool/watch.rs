@@ -56,9 +56,10 @@ impl UserServers {
                 self.questions.notice(conversations, &message).await;
             }
             ManagerEvent::Log { server, message } => {
-                let log = ServerLog::of(&self.user, server.as_str());
-                let message = Arc::clone(message);
-                let _ = tokio::task::spawn_blocking(move || log.logged(&message)).await;
+                if let Some(log) = self.log(server) {
+                    let message = Arc::clone(message);
+                    let _ = tokio::task::spawn_blocking(move || log.logged(&message)).await;
+                }
             }
             ManagerEvent::Lagged { .. } => self.tell_all().await,
             _ => {}
@@ -169,9 +170,16 @@ impl UserServers {
         }
     }
 
-    async fn note(&self, server: &ServerName, text: String) {
-        let log = ServerLog::of(&self.user, server.as_str());
-        let _ = tokio::task::spawn_blocking(move || log.note(&text)).await;
+    /// Adds a line to the log of a server that is in use.
+    pub(crate) async fn note(&self, server: &ServerName, text: String) {
+        if let Some(log) = self.log(server) {
+            let _ = tokio::task::spawn_blocking(move || log.note(&text)).await;
+        }
+    }
+
+    fn log(&self, server: &ServerName) -> Option<ServerLog> {
+        let info = self.manager.server(server.as_str())?;
+        Some(ServerLog::of_config(&self.user, &info.config))
     }
 
     async fn keep(&self, changes: Vec<Change>) {

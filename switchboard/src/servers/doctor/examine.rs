@@ -132,7 +132,7 @@ fn contained(user: &UserId, config: &ServerConfig) -> Vec<Finding> {
         return Vec::new();
     };
     let name = config.name().as_str();
-    let denied = sandbox::denied(&ServerLog::of(user, name)).into_iter();
+    let denied = sandbox::denied(&ServerLog::of_config(user, config)).into_iter();
     let denied = denied.take(MAX_DENIALS).map(|denial| {
         let advice = match sandbox::permission(name, &denial) {
             Some(how) => format!("If it may: {how}."),

@@ -27,6 +27,7 @@ pub(crate) async fn take_over(
         let here = taken.rows.iter().find(same_name);
         if let Some(other) = here.or(stored.iter().find(same_name)) {
             (row.id, row.sort, row.created_at) = (other.id.clone(), other.sort, other.created_at);
+            row.revision = other.revision;
             // No file takes a server out of the sandbox that its user put it in.
             if row.kind == ServerKind::Stdio && other.sandbox.is_some() {
                 row.sandbox.clone_from(&other.sandbox);

@@ -20,6 +20,13 @@ fn put(server: &Server) -> Vec<Change> {
     vec![Change::PutServer(Box::new(server.clone()))]
 }
 
+/// Stores a server, and counts on.
+async fn keep(store: &dyn Store, server: &mut Server) -> Outcome {
+    store.commit(put(server)).await?;
+    server.revision += 1;
+    Ok(())
+}
+
 pub(super) async fn a_fresh_store_has_one_user(store: &dyn Store) -> Outcome {
     let users = store.users().await?;
     assert!(users.iter().map(|user| &user.id).eq([&UserId::local()]));
@@ -61,7 +68,7 @@ pub(super) async fn a_server_keeps_every_field(store: &dyn Store) -> Outcome {
     server.extra = json!({"unknown": [1, 2.5, null]});
     server.sort = -3;
     server.updated_at = Timestamp::from_millis(12);
-    store.commit(put(&server)).await?;
+    keep(store, &mut server).await?;
     let user = UserId::local();
     assert_eq!(
         store.server(&user, &server.id).await?.as_ref(),
@@ -71,17 +78,17 @@ pub(super) async fn a_server_keeps_every_field(store: &dyn Store) -> Outcome {
     server.headers.clear();
     server.extra = Value::Null;
     server.sandbox = Some(Profile::new());
-    store.commit(put(&server)).await?;
+    keep(store, &mut server).await?;
     assert_eq!(store.servers(&user).await?, [server.clone()]);
     server.sandbox = None;
-    store.commit(put(&server)).await?;
+    keep(store, &mut server).await?;
     assert_eq!(store.servers(&user).await?, [server]);
     Ok(())
 }
 
 pub(super) async fn a_sight_of_a_server_changes_nothing_else(store: &dyn Store) -> Outcome {
     let mut files = server("files");
-    store.commit(put(&files)).await?;
+    keep(store, &mut files).await?;
     let saw = |transport: Option<&str>, error: Option<&str>| Change::SawServer {
         id: files.id.clone(),
         transport: transport.map(str::to_owned),
@@ -98,6 +105,67 @@ pub(super) async fn a_sight_of_a_server_changes_nothing_else(store: &dyn Store) 
     files.transport_seen = Some("sse".to_owned());
     files.last_error = Some("exit 1".to_owned());
     assert_eq!(store.servers(&UserId::local()).await?, [files]);
+    Ok(())
+}
+
+pub(super) async fn a_server_read_before_the_last_change_is_not_stored(
+    store: &dyn Store,
+) -> Outcome {
+    let user = UserId::local();
+    let mut files = server("files");
+    keep(store, &mut files).await?;
+    // Two read it at the same time.
+    let (mut one, mut other) = (files.clone(), files.clone());
+    one.disabled_tools = vec!["rm".to_owned()];
+    other.is_active = false;
+    keep(store, &mut one).await?;
+    fails!(store, put(&other), StoreError::Conflict { .. });
+    assert_eq!(store.servers(&user).await?, [one.clone()]);
+    // As if it were new.
+    other.revision = 0;
+    fails!(store, put(&other), StoreError::Conflict { .. });
+    // One that was removed does not come back.
+    let gone = Change::DeleteServer(user.clone(), one.id.clone());
+    store.commit(vec![gone]).await?;
+    fails!(store, put(&one), StoreError::Conflict { .. });
+    assert_eq!(store.servers(&user).await?, []);
+    Ok(())
+}
+
+/// What was allowed was allowed for the endpoint; a no is for whatever bears the name.
+pub(super) async fn another_endpoint_ends_what_was_allowed(store: &dyn Store) -> Outcome {
+    let user = UserId::local();
+    let mut files = server("files");
+    files.command = Some("run".to_owned());
+    keep(store, &mut files).await?;
+    let decisions = [Decision::Allow, Decision::Deny, Decision::Ask];
+    let rules = decisions.map(|decision| {
+        let mut rule = Rule::new(user.clone(), RuleScope::Tool, decision);
+        (rule.server_id, rule.server) = (Some(files.id.clone()), "files".to_owned());
+        Change::PutRule(rule)
+    });
+    let mut elsewhere = Rule::new(user.clone(), RuleScope::Tool, Decision::Allow);
+    elsewhere.server = "other".to_owned();
+    store.commit(rules.to_vec()).await?;
+    store.commit(vec![Change::PutRule(elsewhere)]).await?;
+    let left = async || -> Result<Vec<(String, Decision)>, StoreError> {
+        let rules = store.rules(&user).await?.into_iter();
+        Ok(rules.map(|rule| (rule.server, rule.decision)).collect())
+    };
+    // The environment and the name do not belong to the endpoint.
+    let home = StoredValue::Env("HOME".to_owned());
+    files.env.insert("ROOT".to_owned(), home);
+    files.name = "renamed".to_owned();
+    keep(store, &mut files).await?;
+    let all = |of: &[Decision]| -> Vec<(String, Decision)> {
+        let named = of.iter().map(|it| ("renamed".to_owned(), *it));
+        let other = ("other".to_owned(), Decision::Allow);
+        named.chain([other]).collect()
+    };
+    assert_eq!(left().await?, all(&decisions));
+    files.args = vec!["--elsewhere".to_owned()];
+    keep(store, &mut files).await?;
+    assert_eq!(left().await?, all(&[Decision::Deny, Decision::Ask]));
     Ok(())
 }
 
@@ -122,7 +190,7 @@ pub(super) async fn a_users_servers_have_different_names(store: &dyn Store) -> O
     store.commit(put(&first)).await?;
     fails!(store, put(&second), StoreError::Conflict { .. });
     second.name = "two".to_owned();
-    store.commit(put(&second)).await?;
+    keep(store, &mut second).await?;
     second.name = "one".to_owned();
     fails!(store, put(&second), StoreError::Conflict { .. });
     let mut theirs = server("one");
@@ -207,7 +275,7 @@ pub(super) async fn a_server_takes_what_belongs_to_it_along(store: &dyn Store) -
     assert_eq!(store.server_tools(&id).await?.len(), 1);
     assert_eq!(store.tokens(&id).await?, [token]);
     let mut renamed = server;
-    renamed.name = "two".to_owned();
+    (renamed.name, renamed.revision) = ("two".to_owned(), 1);
     store.commit(put(&renamed)).await?;
     let rules = store.rules(&user).await?;
     assert!(

@@ -12,6 +12,7 @@ const STEPS: &[&str] = &[
     include_str!("tables_3_login.sql"),
     include_str!("tables_4_sandbox.sql"),
     include_str!("tables_5_versions.sql"),
+    include_str!("tables_6_revision.sql"),
 ];
 
 /// The oldest server that can be used: it tells what became of a transaction.

@@ -179,14 +179,15 @@ impl<C: Connection> Session<'_, C> {
     }
 
     async fn put_server(&self, row: &Server) -> Done<()> {
-        if row.has_unagreed_plain_value() {
-            let of = format!("the server {:?}", row.name);
-            return Err(StoreError::PlainSecret { of }.into());
-        }
         let of: [Field; 2] = [row.user_id.as_str().into(), row.id.as_str().into()];
         let sql = "SELECT * FROM mcp_servers WHERE user_id = $1 AND id = $2 FOR UPDATE";
         let before: Option<Server> = self.row(&table::SERVERS, sql, &of).await?;
-        self.put(&table::SERVERS, row).await?;
+        let next = row.next(before.as_ref())?;
+        match before {
+            Some(_) => self.put(&table::SERVERS, &next).await?,
+            // Another process may just be adding the same one.
+            None => self.insert(&table::SERVERS, &next).await?,
+        }
         if before.is_some_and(|before| !row.has_endpoint_of(&before)) {
             let sql = "DELETE FROM approval_rules
                  WHERE user_id = $1 AND server_id = $2 AND decision = 'allow'";

@@ -6,6 +6,8 @@ use mcp_sandbox::Profile;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::servers::identity;
+use crate::store::error::StoreError;
 use crate::store::id::{ServerId, UserId};
 use crate::store::stored_value::StoredValue;
 use crate::store::timestamp::Timestamp;
@@ -73,6 +75,8 @@ pub struct Server {
     pub created_at: Timestamp,
     /// When it was changed.
     pub updated_at: Timestamp,
+    /// How often it had been stored when it was read; 0 if it is new.
+    pub revision: u64,
 }
 
 impl Server {
@@ -109,19 +113,32 @@ impl Server {
             sort: 0,
             created_at: now,
             updated_at: now,
+            revision: 0,
         }
     }
 
-    /// Whether both stand for the same endpoint: the same program in the same folder with the
-    /// same arguments, or the same address. What was approved for one endpoint says nothing about
-    /// another.
+    /// The row as it is stored next, in place of `stored`. One that was read before the last
+    /// change is refused: it would undo that change.
+    pub(crate) fn next(&self, stored: Option<&Self>) -> Result<Self, StoreError> {
+        if self.has_unagreed_plain_value() {
+            let of = format!("the server {:?}", self.name);
+            return Err(StoreError::PlainSecret { of });
+        }
+        if self.revision != stored.map_or(0, |stored| stored.revision) {
+            return Err(StoreError::Conflict { what: "server" });
+        }
+        let revision = self.revision + 1;
+        Ok(Self {
+            revision,
+            ..self.clone()
+        })
+    }
+
+    /// Whether both stand for the same endpoint, as running servers are told apart by
+    /// [`ServerConfig::identity`](mcp_config::ServerConfig::identity). What was approved for one
+    /// endpoint says nothing about another.
     pub fn has_endpoint_of(&self, other: &Self) -> bool {
-        let endpoint = |row: &Self| {
-            let stdio = row.kind == ServerKind::Stdio;
-            let (command, args) = (row.command.clone(), row.args.clone());
-            (stdio, command, args, row.cwd.clone(), row.base_url.clone())
-        };
-        endpoint(self) == endpoint(other)
+        identity(self) == identity(other)
     }
 
     /// What its settings were before they were changed: a server whose endpoint is another one
@@ -133,7 +150,7 @@ impl Server {
     }
 
     /// Whether a value is in plain text without the user's word.
-    pub(crate) fn has_unagreed_plain_value(&self) -> bool {
+    fn has_unagreed_plain_value(&self) -> bool {
         let mut values = self.headers.values().chain(self.env.values());
         !self.plain_values && values.any(StoredValue::is_plain)
     }

@@ -18,6 +18,7 @@ const STEPS: &[&str] = &[
     include_str!("tables_7_login.sql"),
     include_str!("tables_8_sandbox.sql"),
     include_str!("tables_9_versions.sql"),
+    include_str!("tables_10_revision.sql"),
 ];
 
 /// EventCursor our files, from the fifth version on: "swbd".

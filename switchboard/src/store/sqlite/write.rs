@@ -50,12 +50,8 @@ fn apply(
         Change::EditUser(id, edit) => login::edit_user(connection, id, edit)?,
         Change::Login(change) => login::apply(connection, change, row_bytes)?,
         Change::PutServer(row) => {
-            if row.has_unagreed_plain_value() {
-                let of = format!("the server {:?}", row.name);
-                return Err(StoreError::PlainSecret { of });
-            }
             let before = read::server(connection, &row.user_id, &row.id)?;
-            table::SERVERS.put(connection, row, row_bytes)?;
+            table::SERVERS.put(connection, &row.next(before.as_ref())?, row_bytes)?;
             if before.is_some_and(|before| !row.has_endpoint_of(&before)) {
                 let sql = "DELETE FROM approval_rules
                      WHERE user_id = ? AND server_id = ? AND decision = 'allow'";

@@ -93,7 +93,8 @@ async fn everything_of_another_user_is_not_there() {
         3,
         "the program and a server for each"
     );
-    let logs = desk.bench.path().join("data/user-bob/logs/demo.log");
+    let logs = format!("data/user-bob/logs/{second}.log");
+    let logs = desk.bench.path().join(logs);
     assert!(logs.exists());
     let shown = desk
         .send(0, &format!("GET mcp-servers/{server}"), None)

@@ -151,6 +151,14 @@ fn a_call_is_confirmed_once_and_only_as_it_was_shown() {
     assert_eq!((status, &error["error"]["code"]), (409, &json!("stale")));
     let (status, error) = house.confirm(&message, &json!({"args": {"text": 7}}));
     assert_eq!((status, &error["error"]["code"]), (422, &json!("unfit")));
+    let why = "`/text`: must be string, but is 7";
+    for said in [
+        &error["error"]["message"],
+        &error["error"]["details"]["arguments"],
+    ] {
+        let said = said.as_str().unwrap();
+        assert!(said.contains(why), "it names the member: {said}");
+    }
     let (status, _) = house.confirm(&message, &json!({"scope": "server"}));
     assert_eq!(status, 422, "it changes something");
     let (status, _) = house.confirm(&message, &json!({"position": 9}));

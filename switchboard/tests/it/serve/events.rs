@@ -1,9 +1,15 @@
 //! Live events: replayed, in order, never doubled.
 
+use std::sync::Arc;
+
 use serde_json::json;
-use switchboard::store::{Change, Limits, SqliteStore, Store as _, UserId};
+use switchboard::serve::{Options, Serve};
+use switchboard::store::{Change, Limits, NewEvent, SqliteStore, Store, UserId};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::TcpStream;
 
 use super::House;
+use crate::mortal::Mortal;
 
 #[test]
 fn a_reader_that_comes_back_gets_what_it_missed_and_nothing_twice() {
@@ -86,11 +92,72 @@ fn a_reader_that_does_not_read_holds_no_one_up() {
 }
 
 #[test]
-fn one_user_cannot_take_the_readers_of_another() {
-    let house = House::with(&["--user", "ann", "--user", "bob"]);
-    let all: Vec<_> = (0..256).map(|_| house.events_as("ann", "", &[])).collect();
-    let (status, _) = house.ask_as("ann", "GET", "/api/events", None);
-    assert_eq!(status, 429);
-    house.events_as("bob", "", &[]);
-    drop(all);
+fn users_at_their_limit_of_readers_leave_the_service_to_others() {
+    let house = House::with(&["--user", "ann", "--user", "bob", "--user", "cat"]);
+    let mut held = Vec::new();
+    for user in ["ann", "bob", "cat"] {
+        let readers = std::iter::from_fn(|| house.try_events_as(user, "", &[]));
+        let readers: Vec<_> = readers.collect();
+        assert!(!readers.is_empty(), "{user} is let in");
+        held.push(readers);
+        let (status, _) = house.ask_as(user, "GET", "/api/events", None);
+        assert_eq!(status, 429);
+    }
+    let host = format!("127.0.0.1:{}", house.port);
+    let alive = house.send("GET", "/healthz", &[("Host", &host)], "");
+    assert_eq!(alive.status, 200);
+    drop(held);
+}
+
+/// A reader of the service's events, up to their beginning.
+async fn reader(serve: &Serve) -> BufReader<TcpStream> {
+    let (_, token) = serve.links()[0].url.split_once("#token=").unwrap();
+    let mut stream = TcpStream::connect(serve.address()).await.unwrap();
+    let request = format!(
+        "GET /api/events HTTP/1.0\r\nHost: {}\r\nAuthorization: Bearer {token}\r\n\r\n",
+        serve.address()
+    );
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut reader = BufReader::new(stream);
+    until(&mut reader, ": open").await;
+    reader
+}
+
+async fn until(reader: &mut BufReader<TcpStream>, begin: &str) {
+    let mut line = String::new();
+    while !line.starts_with(begin) {
+        line.clear();
+        assert!(reader.read_line(&mut line).await.unwrap() > 0, "no {begin}");
+    }
+}
+
+#[tokio::test]
+async fn one_read_of_the_store_is_for_all_readers_of_a_user() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Mortal::open(&folder.path().join("switchboard.db")).await;
+    let options = Options::new(folder.path().join("tokens.json"));
+    let shared: Arc<dyn Store> = Arc::clone(&store) as Arc<dyn Store>;
+    let serve = Serve::start(shared, options).await.unwrap();
+    let mut readers = Vec::new();
+    for _ in 0..50 {
+        readers.push(reader(&serve).await);
+    }
+    let before = store.read("events");
+    for number in 0..20 {
+        let event = NewEvent::new(UserId::local(), None, "test", json!({"number": number}));
+        store
+            .commit(vec![Change::AppendEvent(event)])
+            .await
+            .unwrap();
+        for reader in &mut readers {
+            until(reader, &format!("data: {{\"number\":{number}}}")).await;
+        }
+    }
+    let reads = store.read("events") - before;
+    assert!(
+        (20..30).contains(&reads),
+        "{reads} reads of 20 events by 50 readers"
+    );
+    drop(readers);
+    serve.stop().await;
 }

@@ -131,6 +131,13 @@ impl Bench {
         }
     }
 
+    /// The logs of servers.
+    pub(crate) fn logs(&self) -> Vec<PathBuf> {
+        let found = std::fs::read_dir(self.path().join("data/logs"));
+        let found = found.into_iter().flatten().flatten();
+        found.map(|entry| entry.path()).collect()
+    }
+
     /// The command lines of processes that run in this folder. Only Linux shows them.
     pub(crate) fn left(&self) -> Vec<String> {
         let mut left = Vec::new();

@@ -115,6 +115,33 @@ fn a_conflict_is_replaced_only_when_asked_for() {
 }
 
 #[test]
+fn what_was_allowed_of_a_server_ends_where_a_file_puts_another_endpoint_in_its_place() {
+    let bench = Bench::new();
+    let add = ["servers", "add", "demo", "--", path(), "demo-server"];
+    assert_eq!(bench.run(&add).exit, 0);
+    assert_eq!(bench.run(&["tool", "allow", "demo", "add"]).exit, 0);
+    assert_eq!(bench.run(&["tool", "deny", "demo", "echo"]).exit, 0);
+    let decided = || {
+        let listed = bench.json(&["approvals", "list"]);
+        let rules = listed["stdout"]["approvals"].as_array().unwrap().clone();
+        let rules = rules.iter().map(|rule| rule["decision"].clone());
+        rules.collect::<Vec<Value>>()
+    };
+    let replace = |args: &[&str], imported: &[&str]| {
+        let demo = serde_json::json!({"command": path(), "args": args, "alwaysLoad": true});
+        let file = serde_json::json!({"mcpServers": {"demo": demo}}).to_string();
+        let file = bench.write("servers.json", &file);
+        let import = ["import", file.to_str().unwrap(), "--yes", "--overwrite"];
+        let replaced = bench.json(&import);
+        assert_eq!(replaced["stdout"]["imported"], serde_json::json!(imported));
+    };
+    replace(&["demo-server"], &[]);
+    assert_eq!(decided(), ["allow", "deny"], "the same endpoint");
+    replace(&["demo-server", "--clock", "1"], &["demo"]);
+    assert_eq!(decided(), ["deny"]);
+}
+
+#[test]
 fn a_named_file_that_gives_no_server_is_an_error() {
     let bench = Bench::new();
     let broken = bench.write("broken.json", "{\"mcpServers\": {\n  \"a\" 1}}");

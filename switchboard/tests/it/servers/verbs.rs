@@ -359,10 +359,43 @@ fn a_log_goes_with_its_server_and_what_is_no_server_has_none() {
     );
     assert_eq!(bench.run(&["servers", "logs", "nope"]).exit, 1);
     assert_eq!(bench.run(&["servers", "test", "demo"]).exit, 0);
-    assert!(data(&bench, "logs/demo.log").is_file());
-    assert_eq!(bench.run(&["servers", "remove", "demo"]).exit, 0);
-    assert!(!data(&bench, "logs/demo.log").exists());
-    assert_eq!(bench.run(&["servers", "logs", "demo"]).exit, 1);
+    let written = bench.run(&["servers", "logs", "demo"]).stdout;
+    assert!(written.contains("started"), "{written}");
+    // Its log is its own, under whatever name.
+    let rename = ["servers", "edit", "demo", "--rename", "天气"];
+    assert_eq!(bench.run(&rename).exit, 0);
+    assert_eq!(bench.run(&["servers", "logs", "天气"]).stdout, written);
+    let add = ["servers", "add", "文件", "--", path(), "demo-server"];
+    assert_eq!(bench.run(&add).exit, 0);
+    let none = bench.run(&["servers", "logs", "文件"]).stdout;
+    assert!(none.contains("has no log"), "{none}");
+    assert_eq!(bench.logs().len(), 1);
+    assert_eq!(bench.run(&["servers", "remove", "天气"]).exit, 0);
+    assert_eq!(bench.logs().len(), 0);
+    assert_eq!(bench.run(&["servers", "logs", "天气"]).exit, 1);
+}
+
+#[test]
+fn a_server_for_this_once_has_a_log_of_its_own() {
+    let bench = Bench::new();
+    let call = |name: &str| {
+        let demo = serde_json::json!({"command": path(), "args": ["demo-server"]});
+        let file = serde_json::json!({"mcpServers": {name: demo}}).to_string();
+        let file = bench.write(&format!("{name}.json"), &file);
+        let file = file.to_str().unwrap().to_owned();
+        assert_eq!(bench.run(&["--config", &file, "tools"]).exit, 0);
+        file
+    };
+    let (weather, _) = (call("天气"), call("文件"));
+    assert_eq!(bench.logs().len(), 2);
+    let logs = bench.run(&["--config", &weather, "servers", "logs", "天气"]);
+    assert!(logs.stdout.contains("started"), "{}", logs.stdout);
+    assert!(
+        bench
+            .run(&["servers", "logs", "天气"])
+            .stdout
+            .contains("started")
+    );
 }
 
 /// What a server gets of one's environment is the same for all: what programs need.
@@ -395,10 +428,11 @@ fn a_server_for_this_once_gets_no_more_of_the_environment_than_a_stored_one() {
 #[test]
 fn a_call_that_reports_progress_ends_at_its_deadline() {
     let bench = Bench::with_demo();
-    let slow = ["call", "demo", "slow", "ms:=700", "--json"];
-    let done = bench.run(&[&slow[..], &["--idle-timeout", "2"]].concat());
+    // Five steps of 1.5 s: 7.5 s at least, however slow the machine is, and 5.5 s to spare at each step.
+    let slow = ["call", "demo", "slow", "ms:=1500", "--json"];
+    let done = bench.run(&[&slow[..], &["--idle-timeout", "7"]].concat());
     assert_eq!(done.exit, 0, "{}", done.stderr);
-    let late = bench.run(&[&slow[..], &["--timeout", "2"]].concat());
+    let late = bench.run(&[&slow[..], &["--timeout", "3"]].concat());
     assert_ne!(late.exit, 0, "{}", late.stdout);
     assert!(late.stderr.contains("deadline"), "{}", late.stderr);
 }

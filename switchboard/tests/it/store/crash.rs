@@ -21,9 +21,10 @@ fn change() -> impl Strategy<Value = Change> {
     let message = |n: u8| MessageId::new(format!("message{n}"));
     let at = Timestamp::from_millis(1);
     prop_oneof![
-        (few(), few()).prop_map(move |(id, name)| {
+        (few(), few(), few()).prop_map(move |(id, name, revision)| {
             let mut server = Server::new(user(), format!("server{name}"), ServerKind::Stdio);
             server.id = ServerId::new(format!("server{id}"));
+            server.revision = u64::from(revision);
             (server.created_at, server.updated_at) = (at, at);
             Change::PutServer(Box::new(server))
         }),

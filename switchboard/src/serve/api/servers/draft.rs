@@ -20,7 +20,7 @@ use crate::store::{EnvPolicy, Server, ServerKind, StoredValue, Timestamp, Trust}
 
 /// A partial update of a server. Absent fields stay, and so do values sent back as they were shown:
 /// a server can be sent back as it was read with one change in it.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(super) struct Draft {
     name: Option<String>,

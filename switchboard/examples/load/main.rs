@@ -1,8 +1,8 @@
 //! Many conversations at once with `switchboard serve`, each with an approval: none may be lost,
 //! none doubled, and the memory is to be as flat after the last wave as after the first. Then the
-//! CPU time that many readers of the events cost, the pages of a very long conversation, and what
-//! a long reply that comes in small pieces writes to the store. `cargo xtask load` builds and runs
-//! it.
+//! CPU time that many readers of the events cost, the pages of a very long conversation, what a long
+//! reply that comes in small pieces writes to the store, and a server that floods its log. `cargo xtask
+//! load` builds and runs it.
 
 #![allow(
     clippy::unwrap_used,
@@ -12,13 +12,17 @@
     reason = "an example that measures"
 )]
 
+mod flood;
+mod model;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{Shutdown, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use model::{REPLY_BYTES, REPLY_DELTAS, long_model};
 use serde_json::{Value, json};
 use switchboard::store::{
     Change, Conversation, Limits, Message, Role, SqliteStore, Store as _, UserId,
@@ -31,9 +35,6 @@ const MESSAGES: u64 = 10_000;
 const READERS: [usize; 3] = [1, 64, 256];
 /// Clients that send requests side by side.
 const CLIENTS: usize = 16;
-/// The size of the long reply, and the number of pieces it comes in.
-const REPLY_BYTES: usize = 1 << 20;
-const REPLY_DELTAS: usize = 10_000;
 
 fn main() {
     // Beside the program, not in a file system in memory: what is written is to be counted.
@@ -64,6 +65,7 @@ fn main() {
     }
     server.long_conversation(folder.path());
     server.long_reply();
+    server.log_flood(folder.path());
 }
 
 struct Server {
@@ -227,6 +229,7 @@ impl Server {
         let (begin, confirm) = (queue(0..AT_ONCE), shared_channel());
         let mut begun: BTreeMap<String, Instant> = BTreeMap::new();
         let mut started: BTreeMap<String, i64> = BTreeMap::new();
+        let mut running: BTreeSet<String> = BTreeSet::new();
         let mut ended: BTreeSet<String> = BTreeSet::new();
         let mut waits = Vec::new();
         std::thread::scope(|scope| {
@@ -257,12 +260,17 @@ impl Server {
                     "assistant.toolCall.updated" if data["approval"].is_object() => {
                         confirm.0.lock().as_ref().unwrap().send(data).unwrap();
                     }
-                    // A call that its server's queue takes back has not started.
+                    // A call that its server's queue takes back has not started. Why it waits may
+                    // be said several times.
                     "assistant.toolCall.updated" if data["status"] == "queued" => {
-                        *started.entry(text(&data["messageId"])).or_default() -= 1;
+                        let call = text(&data["messageId"]);
+                        let taken_back = running.remove(&call);
+                        *started.entry(call).or_default() -= i64::from(taken_back);
                     }
                     "assistant.toolCall.updated" if data["status"] == "invoking" => {
-                        *started.entry(text(&data["messageId"])).or_default() += 1;
+                        let call = text(&data["messageId"]);
+                        running.insert(call.clone());
+                        *started.entry(call).or_default() += 1;
                     }
                     "run.finished" => {
                         assert_eq!(data["reason"], "done", "{data}");
@@ -415,48 +423,6 @@ impl Drop for Events {
     fn drop(&mut self) {
         let _ = self.stream.shutdown(Shutdown::Both);
     }
-}
-
-/// A model that answers one request of Chat Completions with a long text in many pieces; its URL.
-fn long_model() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}/v1", listener.local_addr().unwrap());
-    std::thread::spawn(move || {
-        let (mut stream, _) = listener.accept().unwrap();
-        let mut request = BufReader::new(stream.try_clone().unwrap());
-        let (mut line, mut length) = (String::new(), 0);
-        while line != "\r\n" {
-            line.clear();
-            request.read_line(&mut line).unwrap();
-            let header = line.to_ascii_lowercase();
-            if let Some(value) = header.strip_prefix("content-length:") {
-                length = value.trim().parse().unwrap();
-            }
-        }
-        request.read_exact(&mut vec![0; length]).unwrap();
-        let head =
-            "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
-        stream.write_all(head.as_bytes()).unwrap();
-        let mut send = |delta: Value, finish: Value| {
-            let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
-            let chunk = json!({"id": "1", "object": "chat.completion.chunk", "created": 1,
-                "model": "text", "choices": [choice]});
-            stream
-                .write_all(format!("data: {chunk}\n\n").as_bytes())
-                .unwrap();
-        };
-        for delta in 0..REPLY_DELTAS {
-            let bytes =
-                REPLY_BYTES * (delta + 1) / REPLY_DELTAS - REPLY_BYTES * delta / REPLY_DELTAS;
-            send(
-                json!({"role": "assistant", "content": "x".repeat(bytes)}),
-                Value::Null,
-            );
-        }
-        send(json!({}), json!("stop"));
-        stream.write_all(b"data: [DONE]\n\n").unwrap();
-    });
-    url
 }
 
 impl Drop for Server {
