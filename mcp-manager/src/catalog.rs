@@ -16,7 +16,7 @@ use serde::ser::{Serialize, Serializer};
 
 pub use self::diff::{CatalogDiff, ChangedEntry};
 pub use self::entry::Entry;
-pub use self::listing::{Freshness, Listing};
+pub use self::listing::{CacheHints, Listing};
 pub use self::name::{ExposedName, MAX_EXPOSED_NAME};
 pub use self::problem::{ItemKind, ListProblem};
 use self::scan::Findings;

@@ -14,7 +14,7 @@ mod resource_cache;
 mod server;
 
 pub use catalog::{
-    Catalog, CatalogDiff, ChangedEntry, Entry, ExposedName, Freshness, ItemKind, ListProblem,
+    CacheHints, Catalog, CatalogDiff, ChangedEntry, Entry, ExposedName, ItemKind, ListProblem,
     Listing, MAX_EXPOSED_NAME,
 };
 pub use manager::builder::ManagerBuilder;

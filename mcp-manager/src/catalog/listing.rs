@@ -28,20 +28,20 @@ struct List<T> {
     items: Vec<Arc<T>>,
     /// Their places in `items`, in the server's own order.
     order: Vec<usize>,
-    freshness: Option<Freshness>,
+    cache_hints: Option<CacheHints>,
 }
 
 /// What a server says of one of its lists to those who keep it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub struct Freshness {
+pub struct CacheHints {
     /// How long the list stays fresh, if it says so.
     pub ttl: Option<Duration>,
     /// Whether a cache may share it between users.
     pub scope: CacheScope,
 }
 
-impl Freshness {
+impl CacheHints {
     /// A list that stays fresh for `ttl`.
     pub fn new(ttl: Option<Duration>, scope: CacheScope) -> Self {
         Self { ttl, scope }
@@ -53,7 +53,7 @@ impl<T> Default for List<T> {
         Self {
             items: Vec::new(),
             order: Vec::new(),
-            freshness: None,
+            cache_hints: None,
         }
     }
 }
@@ -64,7 +64,7 @@ impl<T> List<T> {
     }
 
     fn is_kept_like(&self, other: &Self) -> bool {
-        self.order == other.order && self.freshness == other.freshness
+        self.order == other.order && self.cache_hints == other.cache_hints
     }
 }
 
@@ -98,10 +98,9 @@ impl Listing {
     ) -> Self {
         let entry = |tool| {
             let entry = Entry::new(&self.server, self.title.as_ref(), tool, policy);
-            let known = self
-                .tools
-                .binary_search_by(|known| known.name().cmp(entry.name()));
-            let known = known.ok().and_then(|at| self.tools.get(at));
+            let known = &self.tools.items;
+            let at = known.binary_search_by(|known| known.name().cmp(entry.name()));
+            let known = at.ok().and_then(|at| known.get(at));
             Arc::new(match known {
                 Some(known) => entry.scanned_as(known),
                 None => entry,
@@ -162,13 +161,13 @@ impl Listing {
     /// What the server says of a list of this kind to those who keep it. Set the list first: that
     /// forgets it.
     #[must_use]
-    pub fn with_freshness(mut self, kind: ItemKind, freshness: Freshness) -> Self {
+    pub fn with_cache_hints(mut self, kind: ItemKind, cache_hints: CacheHints) -> Self {
         *match kind {
-            ItemKind::Tool => &mut self.tools.freshness,
-            ItemKind::Prompt => &mut self.prompts.freshness,
-            ItemKind::Resource => &mut self.resources.freshness,
-            ItemKind::ResourceTemplate => &mut self.resource_templates.freshness,
-        } = Some(freshness);
+            ItemKind::Tool => &mut self.tools.cache_hints,
+            ItemKind::Prompt => &mut self.prompts.cache_hints,
+            ItemKind::Resource => &mut self.resources.cache_hints,
+            ItemKind::ResourceTemplate => &mut self.resource_templates.cache_hints,
+        } = Some(cache_hints);
         self
     }
 
@@ -229,16 +228,16 @@ impl Listing {
     }
 
     /// What it says of its list of this kind to those who keep it; `None` if it has no such list.
-    pub fn freshness(&self, kind: ItemKind) -> Option<&Freshness> {
+    pub fn cache_hints(&self, kind: ItemKind) -> Option<&CacheHints> {
         match kind {
-            ItemKind::Tool => self.tools.freshness.as_ref(),
-            ItemKind::Prompt => self.prompts.freshness.as_ref(),
-            ItemKind::Resource => self.resources.freshness.as_ref(),
-            ItemKind::ResourceTemplate => self.resource_templates.freshness.as_ref(),
+            ItemKind::Tool => self.tools.cache_hints.as_ref(),
+            ItemKind::Prompt => self.prompts.cache_hints.as_ref(),
+            ItemKind::Resource => self.resources.cache_hints.as_ref(),
+            ItemKind::ResourceTemplate => self.resource_templates.cache_hints.as_ref(),
         }
     }
 
-    /// Whether its lists have the order and the freshness of another's.
+    /// Whether its lists have the order and the cache_hints of another's.
     pub(super) fn is_kept_like(&self, other: &Self) -> bool {
         self.tools.is_kept_like(&other.tools)
             && self.prompts.is_kept_like(&other.prompts)
@@ -286,7 +285,7 @@ fn settle<T, U>(
     let list = List {
         items: items.into_iter().map(|(_, item)| make(item)).collect(),
         order: order.into_iter().map(|(_, at)| at).collect(),
-        freshness: None,
+        cache_hints: None,
     };
     (list, problems)
 }

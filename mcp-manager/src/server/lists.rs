@@ -9,14 +9,14 @@ use mcp_jsonrpc::model::{
     ListCapability, Prompt, Resource, ResourceTemplate, ServerCapabilities, Tool,
 };
 
-use crate::catalog::{Freshness, ItemKind, ListProblem, Listing};
+use crate::catalog::{CacheHints, ItemKind, ListProblem, Listing};
 use crate::server::list_refresh::{ListKind, Offer};
 
 /// One list, as received.
 pub(crate) struct Found {
     list: List,
     problems: Vec<ListProblem>,
-    freshness: Vec<(ItemKind, Freshness)>,
+    cache_hints: Vec<(ItemKind, CacheHints)>,
     /// Its TTL.
     pub(crate) ttl: Option<Duration>,
 }
@@ -60,10 +60,10 @@ pub(crate) async fn fetch(client: &Client, kinds: Vec<ListKind>, limit: Duration
 }
 
 async fn fetch_one(client: &Client, kind: ListKind) -> Result<Found, CallError> {
-    let (mut problems, mut freshness) = (Vec::new(), Vec::new());
-    let mut take = |kind, fresh: Option<Freshness>| {
+    let (mut problems, mut cache_hints) = (Vec::new(), Vec::new());
+    let mut take = |kind, fresh: Option<CacheHints>| {
         let ttl = fresh.as_ref().and_then(|fresh| fresh.ttl);
-        freshness.extend(fresh.map(|fresh| (kind, fresh)));
+        cache_hints.extend(fresh.map(|fresh| (kind, fresh)));
         ttl
     };
     let (list, ttl) = match kind {
@@ -90,7 +90,7 @@ async fn fetch_one(client: &Client, kind: ListKind) -> Result<Found, CallError> 
     Ok(Found {
         list,
         problems,
-        freshness,
+        cache_hints,
         ttl,
     })
 }
@@ -100,7 +100,7 @@ fn items<T>(
     kind: ItemKind,
     listed: Result<Listed<T>, CallError>,
     problems: &mut Vec<ListProblem>,
-) -> Result<(Vec<T>, Option<Freshness>), CallError> {
+) -> Result<(Vec<T>, Option<CacheHints>), CallError> {
     let listed = match listed {
         Ok(listed) => listed,
         Err(error) if is_unknown_method(&error) => return Ok((Vec::new(), None)),
@@ -119,8 +119,8 @@ fn items<T>(
             reason: truncated.to_string(),
         });
     }
-    let freshness = Freshness::new(listed.ttl, listed.scope);
-    Ok((listed.items, Some(freshness)))
+    let cache_hints = CacheHints::new(listed.ttl, listed.scope);
+    Ok((listed.items, Some(cache_hints)))
 }
 
 fn is_unknown_method(error: &CallError) -> bool {
@@ -140,9 +140,9 @@ impl Found {
         };
         let problems = self.problems.into_iter();
         let listing = problems.fold(listing, Listing::with_problem);
-        let freshness = self.freshness.into_iter();
-        freshness.fold(listing, |listing, (kind, freshness)| {
-            listing.with_freshness(kind, freshness)
+        let cache_hints = self.cache_hints.into_iter();
+        cache_hints.fold(listing, |listing, (kind, cache_hints)| {
+            listing.with_cache_hints(kind, cache_hints)
         })
     }
 }

@@ -125,7 +125,7 @@ impl Recorder {
                 let row = remembered::granted(&self.user, grant, &self.servers);
                 changes.extend(row.map(Change::PutRule));
             }
-            RunEvent::Pinned(definition) => {
+            RunEvent::Pinned { definition, .. } => {
                 let row = remembered::pinned(definition, &self.servers);
                 changes.extend(row.map(Change::PutDefinition));
             }

@@ -76,13 +76,14 @@ async fn a_chat_is_pinned_and_its_copy_is_not() {
 }
 
 #[tokio::test]
-async fn a_long_chat_is_compacted_on_request_and_says_so() {
+async fn a_long_chat_is_compacted_on_request_with_a_notice() {
     let desk = Desk::open();
     let id = desk.say("POST conversations", json!({})).await.is(201).id();
     for content in ["word ".repeat(4_000), "Is that all?".to_owned()] {
         let said = json!({ "content": content });
-        let said = desk.say(&format!("POST conversations/{id}/messages"), said);
-        let message = &said.await.is(202).body["assistantMessage"]["id"];
+        let path = format!("POST conversations/{id}/messages");
+        let said = desk.say(&path, said).await.is(202);
+        let message = &said.body["assistantMessage"]["id"];
         let over = json!({"message": {"id": message, "finish": "done"}});
         desk.events_until("message.completed", over).await;
     }

@@ -3,6 +3,7 @@
 use std::net::TcpListener;
 
 use serde_json::{Value, json};
+use switchboard::store::Store as _;
 
 use super::House;
 use super::team::{ask, store, token};
