@@ -184,8 +184,8 @@ impl Exchange {
                 let params: model::SetLevelParams = self.params()?;
                 session.set_level(params.level);
                 let cx = self.context(params.meta.clone());
-                let told = self.shared.handler.log_level_changed(params.level, &cx);
-                in_time(told, &self.shared.limits).await?;
+                let noticed = self.shared.handler.log_level_changed(params.level, &cx);
+                in_time(noticed, &self.shared.limits).await?;
             }
             "resources/subscribe" if listen::can_subscribe(&capabilities) => {
                 let params: model::SubscribeParams = self.params()?;

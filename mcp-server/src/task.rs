@@ -33,7 +33,7 @@ pub(crate) struct TaskTable(Mutex<HashMap<String, Arc<TaskCell>>>);
 pub(crate) enum Owner {
     /// An authenticated caller, in whatever session.
     Caller(String),
-    /// A legacy session of a client that nobody authenticated: it can list its tasks, and only those.
+    /// A legacy session of an unauthenticated client: it can list its tasks, and only those.
     Session(u64),
     /// Whoever knows the task's id, which cannot be guessed: the modern era lists no tasks.
     Bearer,

@@ -25,6 +25,7 @@ use mcp_jsonrpc::Secret;
 use parking_lot::Mutex;
 use tokio::time::{Instant, sleep};
 
+pub(crate) use client::anonymous;
 pub use client::client_builder;
 pub use retry::Retry;
 
@@ -36,7 +37,7 @@ use crate::adapter::error_body;
 use crate::adapter::{Adapter, KeyHeader};
 #[cfg(feature = "vertex")]
 use crate::model::provider_error::ErrorKind;
-use crate::model::{BoxError, Model, ModelError, Phase, ReplyStream};
+use crate::model::{Model, ModelError, Phase, ReplyStream};
 use crate::reply::event::ReplyEvent;
 use crate::request::tool_set::ToolSet;
 use crate::request::{Encoded, Request, WireRequest};
@@ -494,9 +495,4 @@ fn has(headers: &[(String, Secret)], wanted: &str) -> bool {
 fn chance() -> u8 {
     let [chance, ..] = RandomState::new().build_hasher().finish().to_le_bytes();
     chance
-}
-
-/// Boxes an error of the HTTP stack without the address, which may hold a key.
-pub(crate) fn anonymous(error: reqwest::Error) -> BoxError {
-    Box::new(error.without_url())
 }

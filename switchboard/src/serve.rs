@@ -164,7 +164,7 @@ impl Options {
         self
     }
 
-    /// Goes on serving for this long after it was told to stop, while it says that it is not ready, so
+    /// Goes on serving for this long after the signal to stop, while it reports that it is not ready, so
     /// that whatever spreads requests over machines takes it out first; 3 seconds where machines share
     /// the store, else none.
     #[must_use]

@@ -340,7 +340,7 @@ async fn a_summary_that_fails_ends_the_run_which_can_be_continued() {
     assert_eq!(run.text(), "Done.");
 }
 
-/// A model of whose tokens nobody tells anything.
+/// A model that reports no usage.
 #[tokio::test]
 async fn the_definitions_of_tools_count_where_no_usage_is_reported() {
     let tools = |description: &str| {

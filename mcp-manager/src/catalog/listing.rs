@@ -35,7 +35,7 @@ struct List<T> {
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct CacheHints {
-    /// How long the list stays fresh, if it says so.
+    /// How long the list stays fresh, if the server sent a TTL.
     pub ttl: Option<Duration>,
     /// Whether a cache may share it between users.
     pub scope: CacheScope,

@@ -245,15 +245,15 @@ async fn request(
     index: usize,
 ) -> Result<String, CallError> {
     let count = |items: usize| format!("{items} items");
-    let told = |result: &CallToolResult| format!("{} {}", result.failed(), text(result));
+    let shown = |result: &CallToolResult| format!("{} {}", result.failed(), text(result));
     Ok(match method {
-        Method::CallTool => told(&client.call_tool("act", json!({"act": index})).await?),
+        Method::CallTool => shown(&client.call_tool("act", json!({"act": index})).await?),
         Method::RunTask => match client
             .start_tool("act", json!({"act": index}), None)
             .await?
         {
-            Started::Done(result) => told(&result),
-            Started::Task(task) => told(&task.wait().await?),
+            Started::Done(result) => shown(&result),
+            Started::Task(task) => shown(&task.wait().await?),
         },
         Method::SteerTask => {
             let Started::Task(task) = client.start_tool("job", json!({}), None).await? else {

@@ -80,7 +80,7 @@ async fn a_redirect_is_not_followed_and_its_body_is_no_key_set() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_issuer_that_never_finishes_is_given_up() {
+async fn an_issuer_that_never_finishes_is_abandoned() {
     for reply in ["", "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"] {
         let (url, _) = serving(reply).await;
         assert!(fetch(&url).await.is_err(), "{reply:?}");

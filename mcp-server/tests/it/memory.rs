@@ -13,7 +13,7 @@ use crate::http_kit::{initialize, modern};
 
 /// How much larger a flood may leave the process. What clients may keep is a part of it: ten
 /// thousand sessions, a thousand tasks.
-const MOST: u64 = 48 << 20;
+const MAX_GROWTH: u64 = 48 << 20;
 
 /// The time that any one reply may take.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -142,7 +142,7 @@ fn flood_of_bytes(served: &Served) {
     }
 }
 
-fn flood_of_streams_that_nobody_reads(served: &Served) {
+fn flood_of_streams_without_a_reader(served: &Served) {
     let mut wire = served.connect();
     let session = opened(&mut wire, "2025-11-25");
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
@@ -189,7 +189,7 @@ fn no_flood_leaves_more_in_the_process_than_the_limits_allow() {
     let floods: [(&str, Flood); 6] = [
         ("nonsense", flood_of_nonsense),
         ("bytes", flood_of_bytes),
-        ("streams", flood_of_streams_that_nobody_reads),
+        ("streams", flood_of_streams_without_a_reader),
         ("subscriptions", flood_of_subscriptions),
         ("cursors", flood_of_giant_cursors),
         ("sessions", flood_of_sessions),
@@ -199,7 +199,7 @@ fn no_flood_leaves_more_in_the_process_than_the_limits_allow() {
         flood(&served);
         let after = served.memory();
         assert!(
-            after < before + MOST,
+            after < before + MAX_GROWTH,
             "{name}: from {before} to {after} bytes"
         );
         // Whoever comes next is served.

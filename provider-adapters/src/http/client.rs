@@ -54,3 +54,8 @@ fn system_tls() -> Result<ClientConfig, BoxError> {
         .with_no_client_auth();
     Ok(TLS.get_or_init(|| tls).clone())
 }
+
+/// Boxes an error of the HTTP stack without the address, which may hold a key.
+pub(crate) fn anonymous(error: reqwest::Error) -> BoxError {
+    Box::new(error.without_url())
+}

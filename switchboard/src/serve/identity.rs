@@ -51,7 +51,7 @@ impl By {
 #[derive(Debug)]
 pub(crate) enum Credential {
     /// The token of a link, which is this user's.
-    Link(UserId),
+    LinkToken(UserId),
     /// A personal access token, by its hash.
     Token(String),
     /// A session, by its hash.
@@ -62,7 +62,7 @@ impl Credential {
     /// The hash of what has to be looked up in the store.
     pub(crate) fn hash(&self) -> Option<&str> {
         match self {
-            Self::Link(_) => None,
+            Self::LinkToken(_) => None,
             Self::Token(hash) | Self::Session(hash) => Some(hash),
         }
     }
@@ -73,7 +73,7 @@ pub(crate) fn credential(app: &App, headers: &HeaderMap) -> Result<Option<Creden
     if let Some(token) = bearer(headers) {
         return Ok(match token.starts_with(PERSONAL) {
             true => Some(Credential::Token(hash(token))),
-            false => app.access.user(token).cloned().map(Credential::Link),
+            false => app.access.user(token).cloned().map(Credential::LinkToken),
         });
     }
     let Some(id) = cookie::read(headers, Cookie::Session.name(app.logins.is_secure)) else {
@@ -99,7 +99,7 @@ pub(crate) async fn caller(app: &App, credential: &Credential) -> Result<Option<
     match credential {
         Credential::Token(hash) => by_token(app, hash).await,
         Credential::Session(hash) => by_session(app, hash).await,
-        Credential::Link(user) => Ok(Some(Caller {
+        Credential::LinkToken(user) => Ok(Some(Caller {
             user: user.clone(),
             role: match *user == UserId::local() {
                 true => TeamRole::Owner,

@@ -37,7 +37,7 @@ pub(crate) struct Metrics {
 struct Counts {
     /// Responses by the first digit of their status.
     responses: [AtomicU64; 5],
-    /// Whether the program was told to stop.
+    /// Whether the program is stopping.
     draining: AtomicBool,
     taken_over: AtomicU64,
     sent: AtomicU64,
@@ -53,7 +53,7 @@ impl Metrics {
         }
     }
 
-    /// The program was told to stop.
+    /// The program is stopping.
     pub(crate) fn drain(&self) {
         self.counts.draining.store(true, Ordering::Relaxed);
     }

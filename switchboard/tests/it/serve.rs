@@ -8,6 +8,7 @@ mod events;
 mod guard;
 mod house;
 mod law;
+mod live;
 mod networks;
 mod openid;
 #[cfg(unix)]

@@ -93,8 +93,8 @@ fn a_definition_that_is_too_long_to_be_read_is_a_reason_to_ask_and_a_result_is_n
     assert_eq!(asked, Some(ScanResponse::Ask));
     let found = scan_result(&json!({ "text": long }));
     assert_eq!(rules(&found), ["long-result"]);
-    let told = ScanPolicy::default().respond(&found);
-    assert_eq!(told, Some(ScanResponse::Tell));
+    let response = ScanPolicy::default().respond(&found);
+    assert_eq!(response, Some(ScanResponse::Tell));
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn what_a_model_reads_of_any_block_is_screened() {
 }
 
 #[test]
-fn colours_in_a_result_are_told_of_and_what_hides_text_is_not_taken_for_a_colour() {
+fn colours_in_a_result_are_reported_and_what_hides_text_is_not_taken_for_a_colour() {
     let severity = |text: &str| scan_result(&json!({ "text": text }))[0].severity;
     for colour in [
         "\u{1b}[31mred\u{1b}[0m",

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 /// How long an answer may take: some servers load for a while.
-const PATIENCE: Duration = Duration::from_secs(90);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(90);
 /// Pages of a list of tools.
 const MAX_PAGES: usize = 100;
 
@@ -46,7 +46,7 @@ pub(super) fn ask(program: &[PathBuf], pin: &Value, folder: &Path) -> Result<Ask
         .spawn();
     let mut child = child.map_err(|e| format!("{}: {e}", first.display()))?;
     let asked = converse(&mut child);
-    // Gone already, or told to go.
+    // Gone already, or killed now.
     let _ = child.kill();
     let _ = child.wait();
     asked
@@ -93,7 +93,7 @@ fn request(
 ) -> Result<Value, String> {
     let asked = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
     send(child, &asked)?;
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + ANSWER_TIMEOUT;
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
         let line = lines.recv_timeout(left);

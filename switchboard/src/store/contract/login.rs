@@ -131,8 +131,8 @@ pub(super) async fn a_login_undoes_nothing_that_an_owner_decides_meanwhile(
     assert_eq!(found().await?.map(|user| user.role), Some(TeamRole::Owner));
     let other = Arrival::new(id.clone(), "Eve", (issuer, "2"));
     fails!(store, come(&other, "e"), StoreError::Conflict { .. });
-    let nobody = Change::EditUser(UserId::new("none"), UserEdit::default());
-    fails!(store, vec![nobody], StoreError::Missing { what: "user" });
+    let unknown = Change::EditUser(UserId::new("none"), UserEdit::default());
+    fails!(store, vec![unknown], StoreError::Missing { what: "user" });
     Ok(())
 }
 

@@ -134,7 +134,7 @@ impl Server {
         })
     }
 
-    /// Whether both stand for the same endpoint, as running servers are told apart by
+    /// Whether both stand for the same endpoint, as running servers are distinguished by
     /// [`ServerConfig::identity`](mcp_config::ServerConfig::identity). What was approved for one
     /// endpoint says nothing about another.
     pub fn has_endpoint_of(&self, other: &Self) -> bool {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::House;
-use super::house::Live;
+use super::live::Live;
 
 /// The kinds of events, without those of servers, which connect meanwhile.
 fn kinds(events: &[Live]) -> Vec<&str> {

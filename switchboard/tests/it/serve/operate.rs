@@ -3,7 +3,7 @@
 use super::House;
 
 #[test]
-fn a_program_that_is_told_to_stop_says_so_and_serves_on_for_a_while() {
+fn a_program_that_stops_is_not_ready_first_and_serves_on_for_a_while() {
     let mut house = House::with(&["--drain-time", "300"]);
     let host = format!("127.0.0.1:{}", house.port);
     let ready = |house: &House| {

@@ -155,7 +155,7 @@ fn a_question_is_asked_in_its_own_conversation_and_the_other_one_is_queued_with_
     belongs_to(&house, &asked, &second);
     let (status, error) = answer(&house, &asked, &ada(&second));
     assert_eq!(status, 204, "{error}");
-    let ends = |event: &super::house::Live| {
+    let ends = |event: &super::live::Live| {
         event.kind == "run.finished" && event.data["conversationId"] == second.id.as_str()
     };
     events.until_that(ends);
