@@ -48,10 +48,10 @@ pub(crate) fn read(status: Option<u16>, body: &[u8]) -> ProviderError {
         Some((title, _)) => title.trim().to_owned(),
         None => text.trim().chars().take(SHOWN).collect(),
     };
-    let message = if shown.is_empty() {
-        "no reason given".to_owned()
-    } else {
-        shown
+    let message = match (status, shown.is_empty()) {
+        (Some(300..=399), _) => "redirects are not followed: is the base URL right?".to_owned(),
+        (_, true) => "no reason given".to_owned(),
+        (_, false) => shown,
     };
     let fallback = if status.is_some() {
         ErrorKind::Server
@@ -230,7 +230,8 @@ fn kind_of_status(status: u16) -> Option<ErrorKind> {
         402 => ErrorKind::Quota,
         408 | 409 => ErrorKind::Server,
         429 => ErrorKind::RateLimit,
-        400..=499 => ErrorKind::Request,
+        // A redirect is not followed, and the same request would be redirected again.
+        300..=499 => ErrorKind::Request,
         500..=599 => ErrorKind::Server,
         _ => return None,
     })

@@ -278,23 +278,24 @@ fn user_home() -> Option<PathBuf> {
     directories::BaseDirs::new().map(|folders| folders.home_dir().to_owned())
 }
 
-/// How to allow what was denied; nothing if no rule does.
-pub(crate) fn permission(server: &str, denial: &Denial) -> Option<String> {
-    let (member, value) = denial.wanted.rule()?;
+/// What to do about something that was denied.
+pub(crate) fn advice(server: &str, denial: &Denial) -> String {
+    let Some((member, value)) = denial.wanted.rule() else {
+        return match denial.wanted.is_precious() {
+            true => "No rule is proposed for keys, credentials or folders that hold everything. \
+                     Allow it only if the server was made for that."
+                .to_owned(),
+            false => "No rule of a sandbox allows that.".to_owned(),
+        };
+    };
     let flag = match member {
         "read" => "--allow-read",
         "write" => "--allow-write",
         "network.hosts" => "--allow-host",
-        _ => {
-            return Some(format!(
-                "`{member}` = {value} in its sandbox's profile allows it"
-            ));
-        }
+        _ => return format!("If it may: `{member}` = {value} in its sandbox's profile allows it."),
     };
     let value = quoted(value);
-    Some(format!(
-        "`switchboard servers edit {server} {flag} {value}` allows it"
-    ))
+    format!("If it may: `switchboard servers edit {server} {flag} {value}` allows it.")
 }
 
 /// A word as a shell reads it.

@@ -222,11 +222,7 @@ fn exited(config: &ServerConfig, exit: &ProcessExit) -> Finding {
     if config.sandbox().is_some()
         && let Some(denial) = sandbox::denied_in(&said).first()
     {
-        let permission = sandbox::permission(config.name().as_str(), denial);
-        let advice = permission.map_or_else(
-            || "No rule of a sandbox allows that.".to_owned(),
-            |how| format!("If it may: {how}."),
-        );
+        let advice = sandbox::advice(config.name().as_str(), denial);
         let message = format!(
             "it {}, which its sandbox denies, and ended: {exit}",
             denial.wanted

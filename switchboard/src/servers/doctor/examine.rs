@@ -134,10 +134,7 @@ fn contained(user: &UserId, config: &ServerConfig) -> Vec<Finding> {
     let name = config.name().as_str();
     let denied = sandbox::denied(&ServerLog::of_config(user, config)).into_iter();
     let denied = denied.take(MAX_DENIALS).map(|denial| {
-        let advice = match sandbox::permission(name, &denial) {
-            Some(how) => format!("If it may: {how}."),
-            None => "No rule of a sandbox allows that.".to_owned(),
-        };
+        let advice = sandbox::advice(name, &denial);
         let message = format!("it {}, which its sandbox denies", denial.wanted);
         Finding::new(Problem::SandboxDenied, message, advice)
     });

@@ -200,6 +200,16 @@ impl Desk {
 
     /// The first user's events, from the first one on, until one of this kind has these members.
     pub(super) async fn events_until(&self, kind: &str, members: Value) -> Vec<(String, Value)> {
+        self.events_until_that(kind, |data| has(data, &members))
+            .await
+    }
+
+    /// The same, until one of this kind fits.
+    pub(super) async fn events_until_that(
+        &self,
+        kind: &str,
+        fits: impl Fn(&Value) -> bool,
+    ) -> Vec<(String, Value)> {
         let client = mcp_transport::client_builder().unwrap();
         let client = client.no_proxy().build().unwrap();
         let request = client
@@ -227,7 +237,7 @@ impl Desk {
                 };
                 if let (Some(reported), Some(data)) = (field("event:"), field("data:")) {
                     let data: Value = serde_json::from_str(data).unwrap();
-                    let found = reported == kind && has(&data, &members);
+                    let found = reported == kind && fits(&data);
                     events.push((reported.to_owned(), data));
                     if found {
                         return events;

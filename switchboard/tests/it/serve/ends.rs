@@ -40,14 +40,15 @@ async fn what_a_user_may_do_no_more_ends_while_it_runs() {
     say(&ann, "PATCH", user, json!({"usesHost": true}));
     let program = json!({
         "name": "demo", "command": crate::program::path(), "args": ["demo-server"],
+        "env": {"SERVER_OF": house.desk.home()},
     });
     let server = say(&bob, "POST", "/api/mcp-servers", program);
     let server = format!("/api/mcp-servers/{}", server["id"].as_str().unwrap());
     let connected = say(&bob, "POST", &format!("{server}/connect"), json!({}));
     assert_eq!(connected["status"], "connected");
-    let mark = format!("SWITCHBOARD_HOME={}", house.desk.home().display());
+    let mark = format!("SERVER_OF={}", house.desk.home().display());
     let running = || crate::program::left_running(&mark).len();
-    assert_eq!(running(), 2, "the program, and the server");
+    assert_eq!(running(), 1);
     say(&ann, "PATCH", user, json!({"usesHost": false}));
     let wait_for = |what: &str, is: &dyn Fn() -> bool| {
         for _ in 0..1000 {
@@ -58,7 +59,7 @@ async fn what_a_user_may_do_no_more_ends_while_it_runs() {
         }
         panic!("{what}");
     };
-    wait_for("the server ends", &|| running() == 1);
+    wait_for("the server ends", &|| running() == 0);
     // An answer under way ends with its user's right to come in.
     let chat = say(&bob, "POST", "/api/conversations", json!({}));
     let chat = chat["id"].as_str().unwrap().to_owned();
