@@ -208,7 +208,7 @@ impl Run {
 
     /// Adds a user turn. Cancels everything in flight and resets the amounts spent.
     pub fn say(&mut self, turn: UserTurn) {
-        self.cancel_open("the user said something else");
+        self.cancel_open("superseded by a new user message");
         self.state.conversation.push(turn);
         self.restart();
     }

@@ -51,7 +51,7 @@ impl PublicNetwork {
     /// [guarded client](Self::guard) connects, so that the name cannot change its mind in between.
     ///
     /// # Errors
-    /// If it leads into a private network, or is no URL.
+    /// If it leads into a private network, or is not a URL.
     pub fn check(&self, url: &str) -> Result<(), Violation> {
         let refused = |url, reason| Err(Violation::Url { url, reason });
         let Ok(parsed) = Url::parse(url) else {

@@ -218,7 +218,7 @@ impl OpenIdClient {
                 .with_secret("code_verifier", verifier),
         };
         let issued = request.send(&self.http, &Nonces::default()).await?;
-        let missing = || AuthError::malformed(endpoint, "there is no ID token in it");
+        let missing = || AuthError::malformed(endpoint, "the response has no ID token");
         Ok(OpenIdTokens {
             id_token: issued.id_token.ok_or_else(missing)?,
             access_token: issued.access,
@@ -241,7 +241,7 @@ impl OpenIdClient {
         };
         let bearer = Secret::new(format!("Bearer {}", access_token.expose()));
         let document = self.http.document_with(place, &bearer).await?;
-        let missing = || AuthError::malformed(place, "it tells nothing about the person");
+        let missing = || AuthError::malformed(place, "the userinfo response is not a JSON object");
         document.map(Some).ok_or_else(missing)
     }
 
@@ -254,7 +254,7 @@ impl OpenIdClient {
         let place = metadata.jwks_uri.as_deref();
         let place = place.ok_or_else(|| self.lacks("keys"))?;
         let document = self.http.document(place).await?;
-        let missing = || AuthError::malformed(place, "it is no key set");
+        let missing = || AuthError::malformed(place, "not a JSON Web Key Set");
         Ok(Value::Object(document.ok_or_else(missing)?).to_string())
     }
 
@@ -302,7 +302,7 @@ impl OpenIdClient {
         let issuer = self.http.check(&self.issuer)?;
         let place = well_known::openid_configuration(&issuer);
         let document = self.http.document(place.as_str()).await?;
-        let missing = || AuthError::malformed(&place, "it is no OpenID configuration");
+        let missing = || AuthError::malformed(&place, "not an OpenID configuration");
         ServerMetadata::read(&document.ok_or_else(missing)?, &self.issuer)
             .map_err(|violation| self.http.refused(violation))
     }

@@ -282,7 +282,7 @@ impl Host for ServerHost {
         tokio::select! {
             biased;
             answer = host.sample(question) => answer,
-            () = orphaned(open.as_ref()) => Err(over("no call waits for this any more")),
+            () = orphaned(open.as_ref()) => Err(over("the call has ended")),
         }
     }
 

@@ -72,12 +72,7 @@ async fn serve(listener: TcpListener, rules: Arc<[HostRule]>, denials: Arc<Denia
 async fn relay(mut client: TcpStream, rules: &[HostRule], denials: &Denials) -> io::Result<()> {
     let read = timeout(HEAD_TIMEOUT, read_head(&mut client)).await;
     let Ok(Ok((head, rest))) = read else {
-        return refuse(
-            &mut client,
-            "400 Bad Request",
-            "this is no request to a proxy",
-        )
-        .await;
+        return refuse(&mut client, "400 Bad Request", "not a proxy request").await;
     };
     let name = head.authority();
     let Some(rule) = rules.iter().find(|rule| rule.covers(&head.host, head.port)) else {

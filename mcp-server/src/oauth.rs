@@ -68,7 +68,7 @@ impl fmt::Display for JwtError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Invalid => "the token is not valid",
-            Self::Unavailable(_) => "the issuer's keys cannot be had",
+            Self::Unavailable(_) => "cannot fetch the issuer's keys",
         })
     }
 }

@@ -95,7 +95,7 @@ scene(
       globalThis.Notification = Fake;
     });
     await say(page, 'Write a note: one');
-    await page.getByText('Shall the desktop tell you').waitFor();
+    await page.getByText('Show a desktop notification').waitFor();
     await page.getByRole('button', { name: 'Yes', exact: true }).click();
     await page.getByRole('button', { name: 'Deny', exact: true }).click();
     await page.getByRole('button', { name: 'Deny', exact: true }).click();
@@ -106,10 +106,10 @@ scene(
     await say(page, 'Write a note: two');
     await until(async () => (await page.evaluate(() => globalThis.shownNotices.length)) > 0, 'a notification');
     assert.deepEqual((await page.evaluate(() => globalThis.shownNotices))[0], [
-      'A question waits for you',
+      'A question is waiting',
       'Write a note: one',
     ]);
-    await page.getByText('Shall the desktop tell you').waitFor({ state: 'detached' });
+    await page.getByText('Show a desktop notification').waitFor({ state: 'detached' });
   },
 );
 

@@ -46,7 +46,7 @@ scene(
     await asked.getByText('<b>no HTML</b>').waitFor();
 
     await call.getByRole('button', { name: 'Send' }).click();
-    await call.getByText('Code is needed.').waitFor();
+    await call.getByText('Code is required.').waitFor();
     // A browser that ran the pattern on this would not come back.
     await field.fill(`${'a'.repeat(40)}!`);
     await call.getByRole('button', { name: 'Send' }).click();
@@ -116,7 +116,7 @@ scene(program, 'a tool tried with an empty field that is needed does not run', {
   const tool = page.getByRole('listitem').filter({ has: page.getByRole('button', { name: 'shout', exact: true }) });
   await tool.getByText('Try it').click();
   await tool.getByRole('button', { name: 'Run' }).click();
-  await tool.getByText('Text is needed.').waitFor();
+  await tool.getByText('Text is required.').waitFor();
   // What was asked is connected, and the badge shows it.
   await page.locator('.group-of-tools', { hasText: 'asking' }).getByText('connected', { exact: true }).waitFor();
 });
@@ -138,7 +138,7 @@ scene(program, 'an assistant chooses that its model calls tools in its text', {}
   await page.getByRole('button', { name: 'New', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'New assistant' });
   await dialog.getByRole('button', { name: 'Save', exact: true }).click();
-  await dialog.getByText('Name is needed.').waitFor();
+  await dialog.getByText('Name is required.').waitFor();
   await dialog.getByLabel('Name', { exact: true }).fill('Simple');
   await dialog.getByLabel('Calls tools').selectOption('prompt');
   await dialog.getByRole('button', { name: 'Save', exact: true }).click();

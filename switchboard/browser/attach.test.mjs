@@ -75,7 +75,7 @@ scene(
       .setInputFiles([cat, { name: 'tool.exe', mimeType: 'text/plain', buffer: Buffer.from([77, 90, 0, 0]) }]);
     await page.getByRole('textbox', { name: 'Message' }).fill('Look.');
     await page.getByRole('textbox', { name: 'Message' }).press('Enter');
-    await page.getByRole('alert').getByText(/tool\.exe is of no kind that is known/).waitFor();
+    await page.getByRole('alert').getByText(/tool\.exe has an unsupported type/).waitFor();
     await picture(page, 'attach-refused');
     assert.equal(await page.getByRole('textbox', { name: 'Message' }).inputValue(), 'Look.');
     await page.getByRole('button', { name: 'Remove tool.exe' }).click();

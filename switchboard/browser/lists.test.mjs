@@ -64,7 +64,7 @@ scene(program, 'a server is saved and tested in its dialog, until it works', {},
   await dialog.getByLabel('Program').fill('no-such-program-anywhere');
   const test = dialog.getByRole('button', { name: 'Save and test' });
   await test.click();
-  await dialog.getByText('It does not work.').waitFor();
+  await dialog.getByText('The test failed.').waitFor();
   await dialog.getByLabel('Program').fill('switchboard');
   await dialog.getByLabel('Arguments, one per line').fill('demo-server');
   await test.click();

@@ -39,7 +39,7 @@ scene(
     await card.getByRole('button', { name: 'Test' }).click();
     await card.getByText('It works.').waitFor();
     await bad.getByRole('button', { name: 'Test' }).click();
-    await bad.getByText('It does not work.').waitFor();
+    await bad.getByText('The test failed.').waitFor();
     await bad
       .getByText(/no-such-program-anywhere/)
       .last()

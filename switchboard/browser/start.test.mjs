@@ -46,7 +46,7 @@ scene(program, 'three steps: a key and an address, a server, a first answer', {}
   await dialog.getByText('It works: one model.').waitFor();
   await picture(page, 'start-model');
   await dialog.getByRole('button', { name: 'Use this model' }).click();
-  await page.getByText(/answers from now on/).waitFor();
+  await page.getByText(/is now in use/).waitFor();
   await page.getByText(/^In use: /).waitFor();
 
   await page.getByRole('button', { name: 'Add a server' }).click();

@@ -89,7 +89,7 @@ pub(crate) struct Global {
     /// Print without colours
     #[arg(long, global = true, help_heading = GLOBAL)]
     pub(crate) no_color: bool,
-    /// Draw nothing over and use no colours: for screen readers and simple terminals
+    /// Print line by line, without colours or redrawing: for screen readers and simple terminals
     #[arg(long, global = true, help_heading = GLOBAL)]
     pub(crate) plain_output: bool,
     #[cfg(feature = "telemetry")]

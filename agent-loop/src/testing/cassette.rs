@@ -173,7 +173,7 @@ impl Cassette {
     /// The recorded reply to this request.
     fn reply(&self, request: &RawJson) -> Result<Reply, ModelError> {
         let Deck::Play { asked, played, .. } = &mut *self.deck.lock() else {
-            return Err(ModelError::NotRecorded("nothing is played".to_owned()));
+            return Err(ModelError::NotRecorded("not in replay mode".to_owned()));
         };
         match asked.pop_front() {
             Some(line) if line.request == *request => {
@@ -192,7 +192,7 @@ impl Cassette {
     /// The recorded outcome of this call, each once.
     fn outcome(&self, call: &Invocation) -> Outcome {
         let Deck::Play { called, played, .. } = &mut *self.deck.lock() else {
-            return Outcome::failed(FailureKind::NotSent, "nothing is played");
+            return Outcome::failed(FailureKind::NotSent, "not in replay mode");
         };
         let at = called.iter().position(|line| {
             line.server == call.server && line.tool == call.tool && line.arguments == call.arguments

@@ -396,10 +396,10 @@ impl Waiting<'_> {
     fn settle(&mut self, answer: Vec<u8>) {
         let outcome = match ResponseBody::peek(answer) {
             Ok((id, body)) if id == self.id => Outcome::Result(body),
-            _ => Outcome::Invalid("a reply that is no answer".to_owned()),
+            _ => Outcome::Invalid("a reply that does not contain the response".to_owned()),
         };
         self.is_new = false;
-        // We are awake: the waker is not needed.
+        // Runs on the caller's task: the waker is not needed.
         drop(
             self.connection
                 .state

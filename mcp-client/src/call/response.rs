@@ -102,7 +102,7 @@ impl ResponseBody {
                 Err(error) => Err(RequestFailure::Peer(error)),
             },
             Ok(_) => Err(RequestFailure::Invalid(
-                "a message that is no answer".to_owned(),
+                "a message that is not a response".to_owned(),
             )),
             Err(error) => Err(RequestFailure::Invalid(chain(&error))),
         }

@@ -63,10 +63,7 @@ impl<'a> Fields<'a> {
         };
         let value = member.value.to_value();
         if let Some(other) = found.find(|other| other.value.to_value() != value) {
-            let message = format!(
-                "{:?} says something else than {:?}",
-                other.name, member.name
-            );
+            let message = format!("{:?} conflicts with {:?}", other.name, member.name);
             return Err(Fault::new(other.at, message).within(&other.name));
         }
         self.members
@@ -207,5 +204,5 @@ pub(crate) fn time(node: &Node, unit: Unit) -> Result<Duration, Fault> {
     Duration::try_from_secs_f64(seconds)
         .ok()
         .filter(|time| !time.is_zero())
-        .ok_or_else(|| Fault::new(node.at, format!("{number} is no time to wait")))
+        .ok_or_else(|| Fault::new(node.at, format!("{number} is not a valid duration")))
 }

@@ -83,7 +83,7 @@ fn package(node: &Node, asked: &mut Vec<Input>) -> Result<ServerCommand, Fault> 
     if identifier.starts_with('-') {
         return Err(Fault::new(
             node.at,
-            "its \"identifier\" is no name of a package",
+            "its \"identifier\" is not a package name",
         ));
     }
     let version = text(&mut fields, "version")?.filter(|version| !version.is_empty());

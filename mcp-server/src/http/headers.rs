@@ -80,12 +80,12 @@ fn check(headers: &HeaderMap, name: &str, want: &str) -> Result<(), ErrorObject>
     let value = match (values.next(), values.next()) {
         (Some(value), None) => value,
         (None, _) => return Err(mismatch(name, "it is missing")),
-        (Some(_), Some(_)) => return Err(mismatch(name, "it is there twice")),
+        (Some(_), Some(_)) => return Err(mismatch(name, "sent more than once")),
     };
     let value = value.to_str().ok().and_then(|value| unescape(value.trim()));
     match value {
         Some(value) if value == want => Ok(()),
-        Some(_) => Err(mismatch(name, "the body says something else")),
+        Some(_) => Err(mismatch(name, "does not match the body")),
         None => Err(mismatch(name, "its value cannot be read")),
     }
 }

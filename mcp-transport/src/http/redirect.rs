@@ -15,7 +15,7 @@ pub(crate) fn follow(from: &Url, status: u16, location: Option<&[u8]>) -> Result
         .and_then(|to| from.join(to).ok());
     let Some(mut target) = target else {
         return Err(format!(
-            "{here} answered HTTP {status} with an address that is no URL"
+            "{here} answered HTTP {status} with an invalid Location header"
         ));
     };
     if !same_origin(from, &target) {

@@ -70,7 +70,7 @@ pub(crate) fn check_json(body: &[u8]) -> Result<(), TransportError> {
             detail: "the reply is empty".to_owned(),
         }),
         Some(_) => Err(malformed(format!(
-            "its reply is no JSON message: {}",
+            "the reply is not a JSON-RPC message: {}",
             sample(text)
         ))),
     }

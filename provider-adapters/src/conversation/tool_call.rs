@@ -94,7 +94,7 @@ impl fmt::Display for CallProblem {
             ),
             Self::Malformed { reason } => write!(f, "{reason}. Make the call again"),
             Self::UnknownTool => {
-                f.write_str("there is no tool of this name. Use a name from the list of tools")
+                f.write_str("no tool has this name. Use a name from the list of tools")
             }
             Self::ReplyFailed => f.write_str("the reply failed. Make the call again"),
         }

@@ -76,7 +76,7 @@ pub(crate) const NAMES: [&str; 20] = [
 pub(crate) fn help() -> String {
     let lines = [
         ("/tools", t!("the tools the model can call")),
-        ("/servers", t!("the servers and how they are")),
+        ("/servers", t!("servers and their status")),
         (
             "/prompts [NAME]",
             t!("the servers' prompts; with a name, fills one in and sends it"),

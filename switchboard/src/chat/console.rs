@@ -108,7 +108,7 @@ impl Console {
     pub(crate) fn notice(&mut self, notice: &Notice) -> bool {
         let text = match notice {
             Notice::Queued(line) => t!("queued: {line}", line = line),
-            Notice::Dropped(line) => t!("not kept, too much is queued: {line}", line = line),
+            Notice::Dropped(line) => t!("discarded: the input queue is full: {line}", line = line),
             Notice::Interrupted => return false,
         };
         self.screen

@@ -27,21 +27,21 @@ enum Verb {
     Pending,
     /// Let a waiting call run, once
     Allow {
-        /// Which, by id
+        /// The call's id
         id: String,
     },
     /// Do not let a waiting call run
     Deny {
-        /// Which, by id
+        /// The call's id
         id: String,
     },
     /// Remove decisions, so that the tools ask again
     #[command(visible_alias = "rm", alias = "remove")]
     Forget {
-        /// Which, by id
+        /// The decisions' ids
         #[arg(required_unless_present = "all")]
         ids: Vec<String>,
-        /// All of them
+        /// Remove all decisions
         #[arg(long, conflicts_with = "ids")]
         all: bool,
     },

@@ -35,7 +35,7 @@ enum Verb {
         #[arg(long, value_name = "NAME")]
         rename: Option<String>,
     },
-    /// Forget an assistant; its conversations stay
+    /// Delete an assistant; its conversations are kept
     #[command(visible_alias = "rm")]
     Remove {
         /// Its name

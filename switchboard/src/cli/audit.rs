@@ -25,7 +25,7 @@ enum Verb {
     /// List the latest calls (default)
     #[command(visible_alias = "ls")]
     List {
-        /// How many
+        /// Maximum number of calls
         #[arg(long, value_name = "N", default_value_t = 50)]
         limit: usize,
         /// Only calls with this text in their caller, client, server, tool, decision or outcome

@@ -17,13 +17,13 @@ use crate::store::{Server, UserId};
 /// the manifest of an MCP bundle. Existing files are left alone.
 #[derive(Args, Debug)]
 pub(crate) struct Export {
-    /// Whose file
+    /// The program whose file format to write
     #[arg(long, value_enum, value_name = "PROGRAM")]
     to: Program,
     /// Write to this new file
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// These servers only
+    /// Export only these servers
     #[arg(value_name = "SERVER")]
     servers: Vec<String>,
 }

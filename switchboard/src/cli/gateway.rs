@@ -47,7 +47,7 @@ pub(crate) struct Gateway {
     /// or one of `switchboard gateway tokens`
     #[arg(long, value_name = "TOKEN", requires = "http")]
     token: Option<String>,
-    /// Leave the names of tools and prompts as they are; of two with one name the first is served
+    /// Leave the names of tools and prompts as they are; if two have the same name, the first is served
     #[arg(long)]
     no_prefix: bool,
     /// Serve this assistant's servers, with its approval mode
@@ -56,7 +56,7 @@ pub(crate) struct Gateway {
     /// Which tool calls run without asking; the others are asked of the client, by elicitation
     #[arg(long, value_enum, value_name = "MODE")]
     approve: Option<Approve>,
-    /// These servers only
+    /// Serve only these servers
     #[arg(value_name = "SERVER")]
     servers: Vec<String>,
 }

@@ -31,7 +31,7 @@ enum Verb {
     List,
     /// Show the model that is used, and why
     Show {
-        /// Or this one
+        /// A model to show instead of the current one
         name: Option<String>,
     },
     /// Set the default model; without a name, choose from a list

@@ -25,7 +25,7 @@ use crate::store::{CallStatus, Server, ToolCall, UsageTotal};
 /// Sends one message to a model, lets it use tools, and prints the answer.
 #[derive(Args, Debug)]
 pub(crate) struct Run {
-    /// The message; - reads it from standard input. What is piped in beside it is added to it
+    /// The message; - reads it from standard input. Piped input is appended to it
     #[arg(value_name = "PROMPT", required_unless_present_any = ["resume", "file", "attach"])]
     prompt: Option<String>,
     /// Add this file to the message; - is standard input

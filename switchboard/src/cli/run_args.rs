@@ -82,13 +82,13 @@ fn dollars(text: &str) -> Result<f64, String> {
 /// Approval modes.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Approve {
-    /// Every call asks
+    /// Ask before every call
     Ask,
     /// Read-only calls run
     AutoRead,
     /// Every call runs
     Auto,
-    /// No call runs
+    /// Run nothing
     Plan,
 }
 

@@ -60,7 +60,7 @@ pub(crate) struct Serve {
     /// Let users log in at this OpenID provider: its issuer URL
     #[arg(long, value_name = "URL", requires = "oidc_client_id", help_heading = LOGIN)]
     oidc_issuer: Option<String>,
-    /// The id that the provider knows this program by
+    /// The OAuth client ID
     #[arg(long, value_name = "ID", requires = "oidc_issuer", help_heading = LOGIN)]
     oidc_client_id: Option<String>,
     /// Where the client's secret is: env:NAME, or a file
@@ -104,7 +104,7 @@ pub(crate) struct Serve {
     /// Let each user spend this many tokens within 24 hours
     #[arg(long, value_name = "N", help_heading = LIMITS)]
     limit_tokens: Option<u64>,
-    /// Take this many requests a second of a user, and ten times that at once [default: 200]
+    /// Accept this many requests per second from one user, with bursts of ten times that [default: 200]
     #[arg(long, value_name = "N", help_heading = LIMITS)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     limit_requests: Option<u32>,
@@ -113,7 +113,7 @@ pub(crate) struct Serve {
     #[arg(long, default_value_t = LEASE_TIMEOUT.as_secs(), value_name = "SECONDS")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=3600))]
     lease_timeout: u64,
-    /// After SIGTERM, go on serving for this many seconds while /readyz says 503, so that a load
+    /// After SIGTERM, go on serving for this many seconds while /readyz returns 503, so that a load
     /// balancer takes this machine out first [default: 3 with PostgreSQL, else 0]
     #[arg(long, value_name = "SECONDS")]
     #[arg(value_parser = clap::value_parser!(u64).range(0..=300))]

@@ -57,7 +57,7 @@ enum Verb {
     Logs(Logs),
     /// Log in to a remote server
     Login(login::Login),
-    /// Forget a login
+    /// Log out of a remote server
     Logout(Named),
 }
 
@@ -164,7 +164,7 @@ async fn trust(global: &Global, out: &Out, name: &str, trust: Trust) -> Result<E
             "{name} is trusted: in the mode auto-read, tools that it calls read-only run without \
              a question."
         ),
-        _ => format!("{name} is not trusted: what it says about its tools are claims."),
+        _ => format!("{name} is not trusted: its tool annotations are not relied on."),
     };
     out.result(&json!({"server": name, "trust": trust}), text);
     Ok(Exit::Done)

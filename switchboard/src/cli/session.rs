@@ -36,7 +36,7 @@ enum Verb {
     /// List conversations, the latest first (default)
     #[command(visible_alias = "ls")]
     List {
-        /// The most conversations
+        /// Maximum number of conversations
         #[arg(long, default_value_t = SHOWN, value_name = "N")]
         limit: u32,
     },
@@ -49,7 +49,7 @@ enum Verb {
     Export {
         /// Its id, the beginning or end of it, or last
         id: String,
-        /// How
+        /// Output format
         #[arg(long, value_enum, default_value_t = Format::Md)]
         format: Format,
         /// Output file; standard output by default
@@ -73,7 +73,7 @@ enum Verb {
         /// Its id, the beginning or end of it, or last
         id: String,
     },
-    /// Copy a conversation, to go on with it in another direction
+    /// Copy a conversation, so that it can continue differently
     Fork {
         /// Its id, the beginning or end of it, or last
         id: String,

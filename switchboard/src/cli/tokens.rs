@@ -21,7 +21,7 @@ use crate::token::check_name;
 pub(crate) struct Tokens {
     #[command(subcommand)]
     verb: Option<Verb>,
-    /// Of this user, by id or address
+    /// User, by id or address
     #[arg(long, value_name = "USER", default_value = "local", global = true)]
     user: String,
 }
@@ -35,7 +35,7 @@ enum Verb {
         /// What it may do at most: look, chat, or all that its user may
         #[arg(long, value_enum, value_name = "SCOPE", default_value = "chat")]
         scope: TokenScope,
-        /// In how many days it ends; 0 is never
+        /// Days until it expires; 0 means never
         #[arg(long, value_name = "DAYS", default_value_t = 90)]
         #[arg(value_parser = clap::value_parser!(u64).range(0..=3660))]
         expires: u64,

@@ -171,7 +171,7 @@ fn hints(entry: &Entry) -> String {
             "does no more when repeated",
             "does it again when repeated",
         ),
-        (says.open_world_hint, "reaches out", "stays within"),
+        (says.open_world_hint, "uses the network", "stays within"),
     ];
     let said = hints
         .into_iter()

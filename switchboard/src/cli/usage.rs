@@ -17,7 +17,7 @@ use crate::store::{Timestamp, UsageTotal, UserId};
 /// Tokens and cost, by model.
 #[derive(Args, Debug)]
 pub(crate) struct Usage {
-    /// Of this conversation only: its id, the beginning or end of it, or last
+    /// Only this conversation: its id, the beginning or end of it, or last
     #[arg(long, value_name = "ID")]
     session: Option<String>,
     /// Of the last N days only

@@ -36,7 +36,7 @@ enum Verb {
         /// Let their servers use the machine: its programs, variables, keyring and files
         #[arg(long, value_name = "BOOL")]
         host: Option<bool>,
-        /// Keep them out, and end their sessions
+        /// Block the user and end their sessions
         #[arg(long, value_name = "BOOL")]
         block: Option<bool>,
     },

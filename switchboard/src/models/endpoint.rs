@@ -128,7 +128,7 @@ fn parse(base_url: &str) -> Result<Url, AddressError> {
         why,
         base_url: String::new(),
     };
-    let url = Url::parse(base_url).map_err(|_| hidden("it is no URL"))?;
+    let url = Url::parse(base_url).map_err(|_| hidden("it is not a URL"))?;
     if !url.username().is_empty() || url.password().is_some() {
         return Err(hidden(
             "it has a user name or password: give a key with --key instead",

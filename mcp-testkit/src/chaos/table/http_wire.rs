@@ -26,7 +26,7 @@ fn redirects(named: Named<'_>) -> Vec<Case> {
             "another path of the same origin",
         ),
         error(&named("redirect-file"), "a redirect leads to HTTP only"),
-        error(&named("redirect-garbage"), "a redirect that is no URL"),
+        error(&named("redirect-garbage"), "a redirect that is not a URL"),
     ]
 }
 

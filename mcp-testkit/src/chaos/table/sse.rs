@@ -44,7 +44,7 @@ fn endpoints() -> Vec<Case> {
         error("sse/endpoint-scheme", "an endpoint is HTTP"),
         error(
             "sse/endpoint-garbage",
-            "an endpoint that is no URL: at once",
+            "an endpoint that is not a URL: at once",
         ),
         error(
             "sse/endpoint-missing",

@@ -75,7 +75,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     sse(
         "endpoint-garbage",
-        "gives an endpoint that is no URL",
+        "gives an endpoint that is not a URL",
         On::Get,
         |hit| Box::pin(open(hit, |_, _| "http://[::bad/1".to_owned())),
     ),

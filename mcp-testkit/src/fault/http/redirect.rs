@@ -62,7 +62,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     http(
         "redirect-garbage",
-        "redirects every POST to something that is no URL",
+        "redirects every POST to something that is not a URL",
         On::Post,
         |hit| Box::pin(redirect(hit, 307, "http://[::bad")),
     ),

@@ -73,7 +73,7 @@ impl Edit {
         if let Some(url) = &self.url {
             if !is_url(url) {
                 let text =
-                    format!("{url:?} is no URL: it begins with neither http:// nor https://");
+                    format!("{url:?} is not a URL: it begins with neither http:// nor https://");
                 return Err(Failure::new(Exit::Other, text));
             }
             if row.kind == ServerKind::Stdio {

@@ -46,7 +46,7 @@ impl Attachment {
                 mime_type,
                 bytes,
             }),
-            None => refused(&format!("is of no kind that is known: {KINDS}")),
+            None => refused(&format!("has an unsupported type: {KINDS}")),
         }
     }
 
