@@ -1,12 +1,13 @@
 //! `cargo xtask ci`: every check that gates a change, in one run with one table at the end.
 
 use std::num::NonZero;
+use std::panic::resume_unwind;
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::shell::{self, Outcome, cargo, exists};
-use crate::{chaos, cluster, postgres, publish_check, tidy};
+use crate::{postgres, publish_check, tidy};
 
 type Step = (&'static str, fn() -> Outcome);
 
@@ -27,16 +28,15 @@ const STEPS: &[Step] = &[
     }),
     ("docs", docs),
     ("publish-check", publish_check::without_builds),
-    ("chaos", || chaos::run(&[])),
-    ("cluster", || cluster::run(&["--short".into()])),
 ];
 
-/// Suites that wait for other programs more than they compute: the two rows run side by side, each
+/// Suites that wait for other programs more than they compute: the rows run side by side, each
 /// suite as a process of its own, whose output is shown when it ends. Journeys come first, for they
 /// install what interop needs as well.
-const SIDE_BY_SIDE: [&[&[&str]]; 2] = [
+const SIDE_BY_SIDE: [&[&[&str]]; 3] = [
     &[&["journeys", "--profile", "dev"], &["browser"]],
     &[&["conformance"], &["interop"], &["oracles"]],
+    &[&["chaos"], &["cluster", "--short"]],
 ];
 
 /// A step that has run.
@@ -84,12 +84,12 @@ fn run_suites() -> Vec<Ran> {
     let row = |suites: &'static [&'static [&'static str]]| -> Vec<Ran> {
         suites.iter().copied().map(suite).collect()
     };
-    let [first, second] = SIDE_BY_SIDE;
     thread::scope(|scope| {
-        let beside = scope.spawn(|| row(second));
-        let mut ran = row(first);
-        ran.extend(beside.join().unwrap_or_default());
-        ran
+        let rows = SIDE_BY_SIDE.map(|suites| scope.spawn(move || row(suites)));
+        let ran = rows
+            .into_iter()
+            .map(|row| row.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        ran.flatten().collect()
     })
 }
 
