@@ -164,6 +164,19 @@ impl Manager {
         connected.map(|handle| handle.name.clone()).collect()
     }
 
+    /// Notifies all connected servers that the host's roots have changed. Servers that cannot be
+    /// notified ask again when they connect.
+    pub async fn roots_changed(&self) {
+        for name in self.connected() {
+            let Some(client) = self.client(name.as_str()) else {
+                continue;
+            };
+            if let Err(error) = client.roots_changed().await {
+                tracing::debug!(server = %name, %error, "a change of the roots was not announced");
+            }
+        }
+    }
+
     /// The connection to a server, if there is one: for requests this crate has no method for. It is not renewed; call
     /// this again after a loss.
     pub fn client(&self, name: &str) -> Option<Client> {

@@ -17,6 +17,7 @@ mod login;
 mod lookup;
 mod naming;
 mod oauth_flags;
+pub(crate) mod roots;
 pub(crate) mod sandbox;
 pub(crate) mod scan;
 mod secret;

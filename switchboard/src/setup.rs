@@ -27,6 +27,7 @@ use crate::home;
 use crate::lang::t;
 use crate::models::{Choice, Found, Price, PriceTable, Retries, Tape, Wanted};
 use crate::models::{build, choose, find_key, ollama_models};
+use crate::servers::roots::Roots;
 use crate::servers::{AdHoc, Host, auto_approved, connector, scan};
 use crate::store::{Assistant, Conversation, ConversationId, OnLimit, Server, Store, UserId};
 
@@ -61,6 +62,8 @@ pub(crate) struct RunArgs {
     pub(crate) config: Option<PathBuf>,
     /// Who hears of requests to the model that are made again.
     pub(crate) retries: Option<Retries>,
+    /// Roots of this run, in addition to the setting's.
+    pub(crate) roots: Vec<PathBuf>,
     /// Where it is shown that servers start.
     pub(crate) shown: Option<Out>,
     /// Whether no user can be asked.
@@ -121,6 +124,10 @@ impl Setup {
         let manager = Manager::builder()
             .connector(connector(&user, run_args.ad_hoc.reaching().await?))
             .elicitation(forms)
+            .host(
+                Roots::new(Arc::clone(&store), user.clone()).with_folders(&run_args.roots),
+                Roots::capabilities(),
+            )
             .build();
         notices.extend(connect(&manager, selected.configs, run_args.shown.as_ref()).await);
         let allowed = allow::grants(&manager, &run_args.allow)?;

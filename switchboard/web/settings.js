@@ -38,18 +38,26 @@ async function load(element) {
   );
 }
 
+/** The lines of a text that are not empty; `null` if there are none. */
+function linesOf(content) {
+  const lines = content.split('\n').map((line) => line.trim()).filter(Boolean);
+  return lines.length ? lines : null;
+}
+
 function form(settings, models) {
   const model = modelInput(models, settings.model ?? '');
   const approve = select(Object.entries(t.modes), settings.approve ?? 'auto-read');
   const rounds = h('input', { type: 'text', inputmode: 'numeric', value: settings.max_rounds ?? '' });
   const cost = h('input', { type: 'text', inputmode: 'decimal', value: settings.max_cost ?? '' });
   const onLimit = select(Object.entries(t.onLimits), settings.on_limit ?? 'stop');
+  const folders = h('textarea', { class: 'mono', rows: 2, spellcheck: 'false' });
+  folders.value = (settings.roots ?? []).join('\n');
   const save = h('button', { type: 'submit', class: 'button primary' }, h('span', {}, text.common.save));
   return formOf({
     kind: 'form narrow',
     yes: save,
     buttons: save,
-    controls: { model: model.element, approve, max_rounds: rounds, max_cost: cost, on_limit: onLimit },
+    controls: { model: model.element, approve, max_rounds: rounds, max_cost: cost, on_limit: onLimit, roots: folders },
     fields: [
       h('h2', {}, t.answers),
       labelled(
@@ -62,6 +70,7 @@ function form(settings, models) {
       labelled(t.rounds, rounds, t.roundsHelp),
       labelled(t.dollars, cost, t.dollarsHelp),
       labelled(t.onLimit, onLimit),
+      labelled(t.folders, folders, t.foldersHelp),
     ],
     action: () =>
       put('settings', {
@@ -70,6 +79,7 @@ function form(settings, models) {
         max_rounds: numberIn(rounds, t.roundsName, { whole: true, max: MAX_ROUNDS }),
         max_cost: numberIn(cost, t.dollarsName),
         on_limit: onLimit.value,
+        roots: linesOf(folders.value),
       }),
     done: () => {
       notice(t.saved);

@@ -28,7 +28,7 @@ enum Verb {
     },
     /// Change a setting; without a value, remove it
     Set {
-        /// Its name: model, approve, max_rounds, max_cost, on_limit, scan.low, .medium, .high,
+        /// Its name: model, approve, max_rounds, max_cost, on_limit, roots, scan.low, .medium, .high,
         /// providers.NAME.key,
         /// endpoints.NAME.base_url, .wire, .key, models.NAME.context, .tools, .images, .reasoning, prices.NAME
         key: String,

@@ -44,6 +44,9 @@ pub(crate) struct RunFlags {
     /// be repeated
     #[arg(long, value_name = "TOOL")]
     allow: Vec<String>,
+    /// Offer this folder to servers as a root; may be repeated
+    #[arg(long = "root", value_name = "FOLDER", value_parser = absolute)]
+    roots: Vec<PathBuf>,
     /// Maximum number of model requests per message; 0 is no limit
     #[arg(long, value_name = "N")]
     max_rounds: Option<u32>,
@@ -69,6 +72,15 @@ pub(crate) fn reference(text: &str) -> Result<StoredValue, String> {
     match text.parse() {
         Ok(StoredValue::Plain(_)) | Err(_) => Err("write env:NAME or keyring:ID".to_owned()),
         Ok(value) => Ok(value),
+    }
+}
+
+/// A folder that exists, as an absolute path.
+fn absolute(text: &str) -> Result<PathBuf, String> {
+    let path = std::path::absolute(text).map_err(|error| error.to_string())?;
+    match path.is_dir() {
+        true => Ok(path),
+        false => Err("there is no such folder".to_owned()),
     }
 }
 
@@ -116,6 +128,7 @@ impl RunFlags {
         run_args.on_limit = self.on_limit;
         run_args.approve = self.approve.map(Approve::mode);
         run_args.allow.clone_from(&self.allow);
+        run_args.roots.clone_from(&self.roots);
         run_args.max_rounds = self.max_rounds;
         run_args.max_cost = self.max_cost;
         run_args.timeout = self.timeout.map(Duration::from_secs);

@@ -23,6 +23,7 @@ use crate::home;
 use crate::models::{self, Choice, is_of_environment};
 use crate::serve::people::People;
 use crate::serve::questions::Questions;
+use crate::servers::roots::Roots;
 use crate::servers::{Host, PRIVATE_NETWORK, Reaching, built_in, connector, follow_shared, scan};
 use crate::setup::settings::is_of_host;
 use crate::setup::{RunArgs, choice, select_servers};
@@ -64,15 +65,23 @@ pub(crate) struct Equipment {
 impl ServerPool {
     pub(crate) fn new(store: Arc<dyn Store>, questions: Questions, people: People) -> Self {
         let (asked, served) = (questions.clone(), people.clone());
+        let stored = Arc::clone(&store);
         let make = move |user: &str| {
             let user = UserId::new(user);
             let reaching = Reaching {
                 network: served.network_of(&user),
                 ..Reaching::default()
             };
-            Manager::builder()
+            let builder = Manager::builder()
                 .connector(connector(&user, reaching))
-                .elicitation(asked.asker(&user))
+                .elicitation(asked.asker(&user));
+            match served.host(&user) {
+                Host::Allowed => {
+                    let roots = Roots::new(Arc::clone(&stored), user);
+                    builder.host(roots, Roots::capabilities())
+                }
+                Host::Forbidden => builder,
+            }
         };
         Self {
             store,
@@ -86,6 +95,11 @@ impl ServerPool {
     /// Whether a user may use this machine.
     pub(crate) fn host(&self, user: &UserId) -> Host {
         self.people.host(user)
+    }
+
+    /// Notifies a user's connected servers that the roots have changed.
+    pub(crate) async fn roots_changed(&self, user: &UserId) {
+        self.pool.manager(user.as_str()).roots_changed().await;
     }
 
     /// A user's settings, as far as the user may have them.

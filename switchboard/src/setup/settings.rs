@@ -9,7 +9,7 @@ use tool_policy::ScanResponse;
 use crate::exit::{Exit, Failure};
 use crate::lang::{SETTING, is_language};
 use crate::models::{Price, Provider, migrate, origin};
-use crate::servers::{PlainSecrets, scan, shown_url};
+use crate::servers::{PlainSecrets, roots, scan, shown_url};
 use crate::setup::parse_mode;
 use crate::store::{Change, OnLimit, Setting, Store, StoreError, StoredValue, UserId};
 
@@ -40,6 +40,7 @@ pub(crate) fn setting(
         "max_cost" => value.as_f64().is_some_and(|dollars| dollars >= 0.0),
         "model" => value.is_string(),
         SETTING => value.as_str().is_some_and(is_language),
+        roots::SETTING => roots::fits(&value),
         key if key.starts_with("scan.") => {
             serde_json::from_value::<ScanResponse>(value.clone()).is_ok()
         }
@@ -57,6 +58,7 @@ pub(crate) fn setting(
             "max_rounds" => "a whole number; 0 is no limit",
             "max_cost" => "a number of dollars",
             SETTING => "auto, en or zh-CN",
+            roots::SETTING => "a list of absolute folders, as in [\"~/work\"]",
             key if key.starts_with("scan.") => "tell, ask or block",
             key if key.starts_with("prices.") => {
                 r#"dollars per million tokens: {"input": 1, "output": 2}"#
@@ -174,7 +176,9 @@ pub(crate) fn check(key: &str) -> Result<(), Failure> {
         end.is_some_and(|end| ends.contains(&end))
     };
     let known = match parts.as_slice() {
-        ["model" | "approve" | "max_rounds" | "max_cost" | "on_limit" | "language"] => true,
+        ["model" | "approve" | "max_rounds" | "max_cost" | "on_limit" | "language" | "roots"] => {
+            true
+        }
         ["providers", rest] => ends(rest, &["key", "base_url"]),
         ["endpoints", rest] => {
             let name = rest.rsplit_once('.').map_or("", |(name, _)| name);
@@ -194,11 +198,11 @@ pub(crate) fn check(key: &str) -> Result<(), Failure> {
     }
 }
 
-/// Whether a setting refers to a key of this machine, or to where it is sent.
+/// Whether a setting refers to this machine: its folders, a key of it, or where a key is sent.
 pub(crate) fn is_of_host(key: &str) -> bool {
     let end = key.rsplit_once('.').map(|(_, end)| end);
     let provider = key.starts_with("providers.") && matches!(end, Some("key" | "base_url"));
-    provider || (key.starts_with("endpoints.") && end == Some("key"))
+    provider || (key.starts_with("endpoints.") && end == Some("key")) || key == roots::SETTING
 }
 
 /// A setting's value without the secret it may hold: a key, or the password in an address.

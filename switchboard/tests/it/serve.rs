@@ -14,6 +14,7 @@ mod openid;
 #[cfg(unix)]
 mod operate;
 mod question;
+mod roots;
 mod storage;
 mod team;
 mod tls;

@@ -515,6 +515,8 @@ export const text = {
     },
     rounds: 'Rounds an answer may take',
     roundsName: 'Rounds',
+    folders: 'Folders of yours (roots)',
+    foldersHelp: 'One folder in each line, absolute or as ~/notes. Servers can ask for this list; it opens nothing to them.',
     roundsHelp: 'Maximum number of model requests per answer. 0: no limit. Empty: the default.',
     dollars: 'Dollars an answer may cost',
     dollarsName: 'Dollars',

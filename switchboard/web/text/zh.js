@@ -512,6 +512,8 @@ export const text = {
     },
     rounds: '每个回答的最多轮数',
     roundsName: '轮数',
+    folders: '您的文件夹（roots）',
+    foldersHelp: '每行一个文件夹，使用绝对路径或 ~/notes 的形式。服务器可以请求此列表；这并不会向它们开放任何内容。',
     roundsHelp: '每个回答最多向模型请求的次数。0：不限。留空：默认值。',
     dollars: '每个回答的最高费用（美元）',
     dollarsName: '费用',

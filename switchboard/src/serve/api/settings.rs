@@ -13,7 +13,7 @@ use crate::serve::error::ApiError;
 use crate::serve::input::{Body, User};
 use crate::serve::routes::Routes;
 use crate::servers::Host;
-use crate::servers::PlainSecrets;
+use crate::servers::{PlainSecrets, roots};
 use crate::setup::settings::{check, hidden, is_of_host, keys_stay, setting};
 use crate::store::{Change, StoredValue, UserId};
 
@@ -45,7 +45,7 @@ async fn change(
     let mut changes = Vec::new();
     for (key, value) in said {
         if is_of_host(&key) && !value.is_null() && app.server_pool.host(&user) == Host::Forbidden {
-            let message = format!("setting {key:?} is about this machine's keys");
+            let message = format!("setting {key:?} is about this machine");
             return Err(ApiError::not_permitted(message, user.as_str()));
         }
         let change = match value {
@@ -76,6 +76,9 @@ async fn change(
     }
     PriceTable::new(&wanted).map_err(|error| ApiError::unfit(error.to_string()))?;
     app.store.commit(changes).await?;
+    if before.get(roots::SETTING) != wanted.get(roots::SETTING) {
+        app.server_pool.roots_changed(&user).await;
+    }
     for kept in gone(&before, &wanted) {
         let forgotten = forget_model_key(&kept, &super::models::key_prefix(&user)).await;
         forgotten.map_err(Failure::from)?;
