@@ -12,4 +12,5 @@ pub(crate) mod presence;
 pub(crate) mod process;
 pub(crate) mod records;
 pub(crate) mod source;
+pub(crate) mod state_key;
 pub(crate) mod token;

@@ -159,32 +159,33 @@ fn clippy() -> Outcome {
     ]))
 }
 
+/// What is held to both back ends of the store: the REST interface and its crashes, but for what only
+/// SQLite has.
+const ON_POSTGRES: &str = "binary(it) & package(switchboard) & (test(/^rest::/) | test(/^serve::/)) \
+     - test(/^serve::(storage|two)::/)";
+
 fn tests() -> Outcome {
-    let mut command: Command = if exists(cargo(&["nextest", "--version"])) {
+    let (mut all, mut on_postgres) = if exists(cargo(&["nextest", "--version"])) {
         // Most tests wait for other processes more than they compute.
         let threads = 2 * thread::available_parallelism().map_or(2, NonZero::get);
-        cargo(&[
-            "nextest",
-            "run",
-            "--workspace",
-            "--all-features",
-            "--no-fail-fast",
-            "--test-threads",
-            &threads.to_string(),
-        ])
+        let mut all = cargo(&["nextest", "run", "--workspace", "--all-features"]);
+        all.args(["--no-fail-fast", "--test-threads", &threads.to_string()]);
+        let mut some = cargo(&["nextest", "run", "--workspace", "--all-features"]);
+        some.args(["--no-fail-fast", "--test-threads", &threads.to_string()]);
+        some.args(["--filterset", ON_POSTGRES]);
+        (all, some)
     } else {
-        cargo(&[
-            "test",
-            "--workspace",
-            "--all-features",
-            "--lib",
-            "--bins",
-            "--tests",
-            "--no-fail-fast",
-        ])
+        let mut all = cargo(&["test", "--workspace", "--all-features", "--no-fail-fast"]);
+        all.args(["--lib", "--bins", "--tests"]);
+        let mut some = cargo(&["test", "--workspace", "--all-features", "--no-fail-fast"]);
+        some.args(["--test", "it", "--", "rest::", "serve::"]);
+        some.args(["--skip", "serve::storage::", "--skip", "serve::two::"]);
+        (all, some)
     };
-    command.env("INSTA_UPDATE", "no");
-    postgres::with_server(command)
+    all.env("INSTA_UPDATE", "no");
+    on_postgres.env("INSTA_UPDATE", "no");
+    on_postgres.env("SWITCHBOARD_TEST_STORE", "postgres");
+    postgres::with_server(all, Some(on_postgres))
 }
 
 fn docs() -> Outcome {

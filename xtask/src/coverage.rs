@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use crate::install;
 use crate::metadata::{self, Package};
-use crate::shell::{self, Outcome, cargo, command, exists, output};
+use crate::postgres;
+use crate::shell::{Outcome, cargo, command, exists, output};
 
 const VERSION: &str = "0.9.1";
 const TOOLS: &str = "coverage takes the compiler's own LLVM tools and cargo-nextest: rustup component add \
@@ -82,7 +83,7 @@ fn measure(names: &[String]) -> Result<Vec<Measured>, String> {
     };
     tests.args(["--json", "--summary-only", "--output-path", report]);
     tests.env("INSTA_UPDATE", "no");
-    shell::run(tests)?;
+    postgres::with_server(tests, None)?;
     let text = fs::read_to_string(report).map_err(|e| format!("{report}: {e}"))?;
     let reported: Value = serde_json::from_str(&text).map_err(|e| format!("{report}: {e}"))?;
     let root = std::env::current_dir().map_err(|e| format!("current folder: {e}"))?;

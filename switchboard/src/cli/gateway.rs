@@ -25,6 +25,7 @@ use crate::gateway::audit_file::{AuditFile, folder};
 use crate::gateway::follow::{Follower, INTERVAL, Profiles};
 use crate::gateway::presence::Presence;
 use crate::gateway::source::Source;
+use crate::gateway::state_key::state_key;
 use crate::gateway::token::{ByToken, Callers, OWNER};
 use crate::servers::{Reaching, connector, interruptible};
 use crate::store::UserId;
@@ -121,6 +122,7 @@ impl Gateway {
             .manager(manager)
             .policy(policy.clone())
             .owner(OWNER)
+            .state_key(state_key(&*store).await?)
             .profiles(move |caller| of_caller.of(caller.map(|it| it.id.as_str())))
             .approver(waiting.clone())
             .audit(audit.clone());

@@ -27,6 +27,8 @@ pub(crate) enum Kind {
     Question,
     /// The answer to such a call.
     Answer,
+    /// What seals the handles that clients keep.
+    Key,
 }
 
 impl Kind {
@@ -38,6 +40,7 @@ impl Kind {
             Self::Process => "process",
             Self::Question => "question",
             Self::Answer => "answer",
+            Self::Key => "key",
         }
     }
 

@@ -126,6 +126,11 @@ impl ApiError {
         matches!(&*self.code, "running_elsewhere" | "asked_elsewhere")
     }
 
+    /// Whether this process is being stopped.
+    pub(crate) fn is_closing(&self) -> bool {
+        self.code == "closing"
+    }
+
     /// Adds a hint.
     #[must_use]
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {

@@ -58,7 +58,8 @@ impl Metrics {
         self.counts.draining.store(true, Ordering::Relaxed);
     }
 
-    fn is_draining(&self) -> bool {
+    /// Whether the program is stopping.
+    pub(crate) fn is_draining(&self) -> bool {
         self.counts.draining.load(Ordering::Relaxed)
     }
 

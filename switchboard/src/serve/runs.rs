@@ -177,6 +177,10 @@ impl Runs {
 
     /// Goes on with the answers that dead processes left behind.
     async fn take_over(&self, cluster: &dyn Cluster, users: &[UserId]) -> Result<(), StoreError> {
+        if self.shared.metrics.is_draining() {
+            // They would be handed over again at once.
+            return Ok(());
+        }
         let driven: Vec<ConversationId> = self.shared.active.lock().keys().cloned().collect();
         let room = MAX_ACTIVE.saturating_sub(driven.len()).min(MAX_CLAIMED);
         if room == 0 {
@@ -276,9 +280,6 @@ impl Runs {
         conversation: &ConversationId,
         command: Command,
     ) -> Result<(), ApiError> {
-        if *self.shared.closing.borrow() {
-            return Err(StoreError::Closed.into());
-        }
         // A task checks under the same lock whether it may end, so no command is lost.
         let mut active = self.shared.active.lock();
         if let Some(commands) = active.get(conversation)
@@ -287,6 +288,10 @@ impl Runs {
             return commands
                 .try_send(command)
                 .map_err(|_| ApiError::rate_limited(1));
+        }
+        // What runs is still answered; nothing begins any more.
+        if *self.shared.closing.borrow() {
+            return Err(StoreError::Closed.into());
         }
         let (commands, queue) = mpsc::channel(MAX_QUEUED_COMMANDS);
         let sent = commands.try_send(command);

@@ -29,7 +29,9 @@ struct Shared {
 
 struct Current {
     config: Arc<ServerConfig>,
-    seen: [Option<SystemTime>; 2],
+    seen: Changed,
+    /// What was there when the files could not be used.
+    refused: Option<Changed>,
     looked: Instant,
 }
 
@@ -39,6 +41,7 @@ impl Certificate {
         let current = Current {
             seen: changed(&files),
             config: load(&files)?,
+            refused: None,
             looked: Instant::now(),
         };
         let current = Mutex::new(current);
@@ -54,17 +57,30 @@ impl Certificate {
         if current.looked.elapsed() >= LOOK {
             current.looked = Instant::now();
             let seen = changed(&self.shared.files);
-            if seen != current.seen
-                && let Ok(config) = load(&self.shared.files)
-            {
-                (current.config, current.seen) = (config, seen);
+            if seen != current.seen {
+                match load(&self.shared.files) {
+                    Ok(config) => (current.config, current.seen) = (config, seen),
+                    // Once for each change.
+                    Err(failure) if current.refused != Some(seen) => {
+                        current.refused = Some(seen);
+                        let why = failure.chain();
+                        tracing::error!(
+                            why,
+                            "the certificate was changed and cannot be used: the one before stays in use"
+                        );
+                    }
+                    Err(_) => {}
+                }
             }
         }
         TlsAcceptor::from(Arc::clone(&current.config))
     }
 }
 
-fn changed(files: &TlsFiles) -> [Option<SystemTime>; 2] {
+/// When each of the files was changed.
+type Changed = [Option<SystemTime>; 2];
+
+fn changed(files: &TlsFiles) -> Changed {
     let at = |file: &Path| std::fs::metadata(file).and_then(|it| it.modified()).ok();
     [at(&files.certificate), at(&files.key)]
 }

@@ -12,6 +12,7 @@
 mod accepted;
 mod cli;
 mod consent;
+mod database;
 mod demo;
 mod demo_model;
 mod demo_server;

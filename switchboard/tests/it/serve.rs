@@ -3,6 +3,7 @@
 mod answer;
 mod consent;
 mod crash;
+mod deploy;
 mod ends;
 mod events;
 mod guard;

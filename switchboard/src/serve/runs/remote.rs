@@ -230,7 +230,8 @@ async fn answer(
     Ok(Value::Null)
 }
 
-/// Does what other processes ask of this one, until the program ends.
+/// Does what other processes ask of this one, until the program ends: while its last calls run, their
+/// questions are still answered.
 pub(crate) async fn receive(app: App) {
     let mut closing = app.closing.clone();
     let Some(cluster) = app.store.cluster() else {
@@ -239,13 +240,21 @@ pub(crate) async fn receive(app: App) {
     let mut mail = cluster.mail();
     let mut tasks = tokio::task::JoinSet::new();
     loop {
+        let is_closing = *closing.borrow();
+        if is_closing && app.runs.active() == 0 {
+            break;
+        }
         tokio::select! {
-            () = closed(&mut closing) => break,
+            () = closed(&mut closing), if !is_closing => {}
             _ = timeout(SWEEP, mail.changed()), if tasks.len() < MAX_COMMANDS => {}
             Some(_) = tasks.join_next() => continue,
         }
-        // If the store fails now, it may work the next time.
-        for command in cluster.take().await.unwrap_or_default() {
+        let taken = match cluster.take().await {
+            Err(StoreError::Closed) => break,
+            // If the store fails now, it may work the next time.
+            taken => taken.unwrap_or_default(),
+        };
+        for command in taken {
             tasks.spawn(obey(app.clone(), command));
         }
     }
@@ -263,6 +272,8 @@ async fn obey(app: App, command: RemoteCommand) {
         )),
     };
     let answered = match done {
+        // Whoever asked does it itself once this process has let go of the conversation.
+        Err(error) if error.is_closing() => return,
         Ok(value) => Answered::Done(value),
         Err(error) => Answered::Failed(error),
     };

@@ -18,7 +18,7 @@ use crate::serve::runs::prepare::Plan;
 use crate::serve::runs::say;
 use crate::serve::runs::supply::supply;
 use crate::serve::server_pool::Equipment;
-use crate::store::{CallStatus, ConversationId, Timestamp, UserId};
+use crate::store::{CallStatus, ConversationId, StoreError, Timestamp, UserId};
 
 /// How many processes in a row may die while they drive an answer, before it is ended.
 const MAX_DEATHS: u32 = 5;
@@ -50,6 +50,10 @@ pub(super) async fn work(
         }
     };
     while let Some(command) = shared.next(&id, &mut commands) {
+        if *shared.closing.borrow() {
+            command.refuse(StoreError::Closed.into());
+            continue;
+        }
         if let Err(error) = task.obey(command, &mut commands).await {
             // Memory and store differ: the next command loads the conversation again.
             task.rescue(&error).await;

@@ -58,7 +58,8 @@ impl<C: Connection> Session<'_, C> {
         Ok(dead.unwrap_or(false))
     }
 
-    /// Acquires the leases of conversations that are driven by no living process.
+    /// Acquires the leases of conversations that are driven by no living process. Those that this
+    /// process has already stay as they are: a task of its own may have begun meanwhile.
     async fn claim(
         &self,
         holder: &HolderId,
@@ -79,7 +80,7 @@ impl<C: Connection> Session<'_, C> {
         ];
         // A run that another transaction moves on, or claims, is passed over.
         let sql = format!(
-            "SELECT c.user_id, c.id, l.holder FROM runs r
+            "SELECT c.user_id, c.id, l.holder, l.deaths FROM runs r
              JOIN conversations c ON c.id = r.conversation_id
              LEFT JOIN leases l ON l.conversation_id = c.id
              LEFT JOIN processes p ON p.holder = l.holder
@@ -102,6 +103,15 @@ impl<C: Connection> Session<'_, C> {
         for row in self.query(&sql, &of).await? {
             let (user, conversation): (String, String) = (row.try_get(0)?, row.try_get(1)?);
             let before: Option<String> = row.try_get(2)?;
+            let orphan = |deaths: i64| Orphan {
+                user: UserId::new(plain(&user)),
+                conversation: ConversationId::new(plain(&conversation)),
+                deaths: deaths as u32,
+            };
+            if before.as_deref() == Some(holder.as_str()) {
+                orphans.push(orphan(row.try_get(3)?));
+                continue;
+            }
             let sql = "INSERT INTO leases (conversation_id, id, holder) VALUES ($1, $2, $3)
                  ON CONFLICT (conversation_id) DO UPDATE SET
                      id = excluded.id, holder = excluded.holder, challenged_at = NULL,
@@ -114,11 +124,7 @@ impl<C: Connection> Session<'_, C> {
                 before.as_deref().into(),
             ];
             if let Some(taken) = self.query(sql, &of).await?.first() {
-                orphans.push(Orphan {
-                    user: UserId::new(plain(&user)),
-                    conversation: ConversationId::new(plain(&conversation)),
-                    deaths: taken.try_get::<_, i64>(0)? as u32,
-                });
+                orphans.push(orphan(taken.try_get(0)?));
             }
         }
         Ok(orphans)

@@ -17,7 +17,8 @@ use crate::store::table::{Field, Table};
 pub(super) enum Failure {
     /// Another attempt would fail as well.
     Final(StoreError),
-    /// The connection was lost, or another transaction was in the way: nothing was changed.
+    /// The connection was lost, or another transaction was in the way: nothing was changed, unless
+    /// a commit was under way.
     Transient(Error),
     /// The connection leads to a database that takes no changes, as a primary that has become a
     /// standby: another connection may lead to the new primary.
@@ -46,7 +47,7 @@ impl From<Error> for Failure {
 }
 
 /// Whether the same statements may succeed on a new connection or a moment later.
-pub(super) fn is_transient(error: &Error) -> bool {
+fn is_transient(error: &Error) -> bool {
     match error.code() {
         Some(code) => {
             code.code().starts_with("08")

@@ -12,8 +12,8 @@ use crate::store::error::StoreError;
 use crate::store::postgres::connection::Statements;
 use crate::store::postgres::limits::PostgresLimits;
 use crate::store::postgres::listen::{self, Ear};
-use crate::store::postgres::session::{self, Failure, Session};
-use crate::store::postgres::tries::{FIRST_PAUSE, Tries};
+use crate::store::postgres::session::{Failure, Session};
+use crate::store::postgres::tries::{FIRST_PAUSE, Tries, is_in_the_way};
 
 /// What all clones of a store share.
 pub(super) struct Shared {
@@ -221,13 +221,14 @@ impl Shared {
 }
 
 impl Failure {
-    /// Whether a transaction that was to be committed may have been.
+    /// Whether a transaction that was to be committed may have been. A pool in between reports by a
+    /// code of its own that it has lost the server, so only the codes of conflicts say that it was
+    /// not.
     fn leaves_open(&self) -> bool {
         match self {
             Self::Silent => true,
-            Self::ReadOnly => false,
-            Self::Transient(error) => session::is_transient(error) && error.code().is_none(),
-            Self::Final(_) => false,
+            Self::Transient(error) => !is_in_the_way(error),
+            Self::ReadOnly | Self::Final(_) => false,
         }
     }
 }

@@ -51,7 +51,7 @@ impl From<Failure> for StoreError {
 }
 
 /// Whether another transaction was in the way.
-fn is_in_the_way(error: &tokio_postgres::Error) -> bool {
+pub(super) fn is_in_the_way(error: &tokio_postgres::Error) -> bool {
     let codes = [
         SqlState::T_R_SERIALIZATION_FAILURE,
         SqlState::T_R_DEADLOCK_DETECTED,

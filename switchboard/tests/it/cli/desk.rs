@@ -6,19 +6,26 @@ use std::process::{Child, Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::database::Database;
 use crate::program::{left_running, path};
 
 /// A home for the program, where nothing was done yet.
 pub(crate) struct Desk {
     home: TempDir,
     mark: String,
+    database: Option<Database>,
 }
 
 impl Desk {
     pub(crate) fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
         let mark = home.path().display().to_string();
-        Self { home, mark }
+        let database = None;
+        Self {
+            home,
+            mark,
+            database,
+        }
     }
 
     pub(crate) fn home(&self) -> &std::path::Path {
@@ -34,7 +41,29 @@ impl Desk {
         }
         command.env("SWITCHBOARD_HOME", self.home.path());
         command.env("OLLAMA_HOST", "127.0.0.1:9");
+        if let Some(database) = &self.database {
+            command.env("SWITCHBOARD_DATABASE", database.url());
+        }
         command
+    }
+
+    /// Whoever serves here serves on the back end that is tested.
+    pub(crate) fn on_tested_store(mut self) -> Self {
+        self.database = self.database.or_else(Database::of_user);
+        self
+    }
+
+    /// Whether other machines could share the store: they go on with what a killed one leaves behind.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.database.is_some()
+    }
+
+    /// What the program keeps everything in.
+    pub(crate) fn store(&self) -> std::path::PathBuf {
+        match &self.database {
+            Some(database) => database.url().into(),
+            None => self.home().join("switchboard.db"),
+        }
     }
 
     pub(crate) fn run(&self, arguments: &[&str]) -> Output {

@@ -7,7 +7,7 @@ use crate::servers::bench::Bench;
 
 #[tokio::test]
 async fn a_chat_is_found_by_what_was_said_in_it_and_by_its_own_user_only() {
-    let desk = Desk::with(Bench::new(), &["ann", "bob"], &[]);
+    let desk = Desk::with(Bench::new().on_tested_store(), &["ann", "bob"], &[]);
     let begun = desk.say("POST conversations", json!({})).await.is(201);
     let id = begun.id();
     let said = json!({"content": "明天北京的天气怎么样？ <b>Bold</b>"});

@@ -5,6 +5,7 @@ use std::process::Child;
 
 use serde_json::{Value, json};
 
+use crate::database::Database;
 use crate::program::path;
 use crate::servers::bench::{Bench, CLOCK};
 
@@ -47,7 +48,7 @@ impl Reply {
 
 impl Desk {
     pub(super) fn open() -> Self {
-        Self::with(Bench::new(), &[], &[])
+        Self::with(Bench::new().on_tested_store(), &[], &[])
     }
 
     /// For these users, who may use the machine as its owner does.
@@ -63,6 +64,9 @@ impl Desk {
         variables: &[(&str, &str)],
     ) -> Self {
         let mut arguments = vec!["serve", "--json", "--port", "0"];
+        if bench.is_shared() {
+            arguments.extend(Database::SWIFT);
+        }
         for user in users {
             arguments.extend(["--user", user]);
         }

@@ -10,7 +10,7 @@ use crate::servers::bench::Bench;
 
 /// A bench where bob has a program among his servers, from before, and a key of the host.
 async fn bench() -> (Bench, String) {
-    let bench = Bench::new();
+    let bench = Bench::new().on_tested_store();
     let bob = UserId::new("bob");
     let mut row = Server::new(bob.clone(), "old", ServerKind::Stdio);
     row.command = Some(path().to_owned());
@@ -18,9 +18,7 @@ async fn bench() -> (Bench, String) {
     let id = row.id.to_string();
     let key = json!("env:SOME_SECRET");
     let key = switchboard::store::Setting::new(bob.clone(), "providers.openai.key", key);
-    let store = home::store(Some(&bench.path().join("data/switchboard.db")))
-        .await
-        .unwrap();
+    let store = home::store(Some(&bench.store())).await.unwrap();
     let changes = vec![
         Change::PutUser(User::new(bob, "bob")),
         Change::PutServer(Box::new(row)),
@@ -199,7 +197,7 @@ async fn nothing_of_the_machine_is_used_for_a_user_who_may_not() {
 
 #[tokio::test]
 async fn what_can_be_used_of_a_pasted_text_is_taken_and_the_rest_is_named() {
-    let desk = Desk::trusting(Bench::new(), &["bob"], &[], &[]);
+    let desk = Desk::trusting(Bench::new().on_tested_store(), &["bob"], &[], &[]);
     let servers = json!({"mcpServers": {
         "far": {"url": "https://example.com/mcp"},
         "near": {"command": "sh"},
@@ -218,7 +216,7 @@ async fn what_can_be_used_of_a_pasted_text_is_taken_and_the_rest_is_named() {
 
 #[test]
 fn only_a_user_who_is_served_can_be_trusted() {
-    let bench = Bench::new();
+    let bench = Bench::new().on_tested_store();
     let ran = bench.run(&[
         "serve",
         "--port",

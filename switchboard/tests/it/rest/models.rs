@@ -138,7 +138,12 @@ async fn a_wrong_key_a_wrong_address_and_no_model_are_refused_where_they_were_gi
 
 #[tokio::test]
 async fn a_guest_keeps_no_key_on_the_machine() {
-    let desk = Desk::trusting(Bench::new(), &["ann", "bob"], &["ann"], &[]);
+    let desk = Desk::trusting(
+        Bench::new().on_tested_store(),
+        &["ann", "bob"],
+        &["ann"],
+        &[],
+    );
     let place = json!({"provider": "openai", "key": SECRET, "model": "gpt-5"});
     let list = json!({"provider": "openai", "key": SECRET});
     desk.send(1, "POST models/list", Some(list)).await.is(403);

@@ -11,7 +11,11 @@ const SECRET: &str = "hush-4711-hush";
 
 #[tokio::test]
 async fn no_answer_and_no_event_holds_a_secret() {
-    let desk = Desk::with(Bench::new(), &[], &[("SOME_SECRET", SECRET)]);
+    let desk = Desk::with(
+        Bench::new().on_tested_store(),
+        &[],
+        &[("SOME_SECRET", SECRET)],
+    );
     let program = json!({
         "name": "program", "command": path(),
         "args": ["demo-server", "--clock", "0"],
@@ -101,7 +105,7 @@ async fn no_answer_and_no_event_holds_a_secret() {
 /// Without a keyring a secret is refused wherever it is given, unless the user agrees to plain text.
 #[tokio::test]
 async fn one_rule_for_secrets_holds_at_every_door() {
-    let bench = Bench::new();
+    let bench = Bench::new().on_tested_store();
     let entry = json!({"command": "run", "args": ["--api-key", SECRET]});
     let file = json!({"mcpServers": {"found": entry}}).to_string();
     bench.write(".config/Claude/claude_desktop_config.json", &file);

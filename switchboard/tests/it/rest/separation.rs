@@ -8,7 +8,7 @@ use crate::servers::bench::Bench;
 
 #[tokio::test]
 async fn everything_of_another_user_is_not_there() {
-    let desk = Desk::with(Bench::new(), &["ann", "bob"], &[]);
+    let desk = Desk::with(Bench::new().on_tested_store(), &["ann", "bob"], &[]);
     let demo = json!({"name": "demo", "command": path(), "args": ["demo-server"]});
     let server = desk
         .send(0, "POST mcp-servers", Some(demo.clone()))

@@ -2,6 +2,9 @@
 
 use serde_json::{Value, json};
 
+use switchboard::home;
+use switchboard::store::{Server, ServerId, UserId};
+
 use super::desk::Desk;
 use crate::servers::bench::Bench;
 
@@ -73,12 +76,8 @@ async fn what_is_sent_back_as_it_was_shown_stays() {
         .await
         .is(200);
     assert_eq!(back.body["headers"]["Authorization"], "…");
-    let file = std::fs::read(desk.bench.path().join("data/switchboard.db-wal")).unwrap();
-    let kept = "https://example.com/mcp?key=hush";
-    assert!(
-        file.windows(kept.len())
-            .any(|bytes| bytes == kept.as_bytes())
-    );
+    let kept = stored(&desk, &id).await.base_url;
+    assert_eq!(kept.as_deref(), Some("https://example.com/mcp?key=hush"));
     let run = json!({"name": "run", "command": "run", "args": ["--token", "hush", "a"], "plainValues": true});
     let id = desk.say("POST mcp-servers", run).await.is(201).id();
     let shown = desk.ask(&format!("GET mcp-servers/{id}")).await.body;
@@ -86,11 +85,9 @@ async fn what_is_sent_back_as_it_was_shown_stays() {
     let args = json!({"args": ["-v", "--token", "…", "b"]});
     let changed = desk.say(&format!("PUT mcp-servers/{id}"), args).await;
     assert_eq!(changed.body["args"], json!(["-v", "--token", "…", "b"]));
-    let file = std::fs::read(desk.bench.path().join("data/switchboard.db-wal")).unwrap();
-    let kept = r#"["-v","--token","hush","b"]"#;
-    assert!(
-        file.windows(kept.len())
-            .any(|bytes| bytes == kept.as_bytes())
+    assert_eq!(
+        stored(&desk, &id).await.args,
+        ["-v", "--token", "hush", "b"]
     );
     desk.close();
 }
@@ -164,7 +161,7 @@ async fn a_broken_entry_of_a_pasted_text_hides_no_other() {
 
 #[tokio::test]
 async fn servers_of_other_programs_are_shown_and_taken_over() {
-    let bench = Bench::new();
+    let bench = Bench::new().on_tested_store();
     bench.write(
         ".config/Claude/claude_desktop_config.json",
         r#"{"mcpServers": {"files": {"command": "run", "env": {"K": "hush"}}, "odd": {"args": []}}}"#,
@@ -222,4 +219,12 @@ async fn servers_of_other_programs_are_shown_and_taken_over() {
     let notices = codex.body["notices"].to_string();
     assert!(notices.contains("shared"), "{notices}");
     desk.close();
+}
+
+/// A server as it is stored.
+async fn stored(desk: &Desk, id: &str) -> Server {
+    let store = home::store(Some(&desk.bench.store())).await.unwrap();
+    let row = store.server(&UserId::local(), &ServerId::new(id)).await;
+    store.close().await.unwrap();
+    row.unwrap().unwrap()
 }

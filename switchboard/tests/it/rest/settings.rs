@@ -45,7 +45,11 @@ async fn settings_are_checked_stored_hidden_and_forgotten() {
 
 #[tokio::test]
 async fn a_key_and_the_address_it_was_given_for_change_together() {
-    let desk = Desk::with(Bench::new(), &[], &[("OPENAI_API_KEY", "hush")]);
+    let desk = Desk::with(
+        Bench::new().on_tested_store(),
+        &[],
+        &[("OPENAI_API_KEY", "hush")],
+    );
     for (settings, status) in [
         (
             json!({"providers.openai.base_url": "https://evil.example/v1"}),
@@ -95,7 +99,11 @@ async fn a_key_and_the_address_it_was_given_for_change_together() {
 
 #[tokio::test]
 async fn models_tell_who_answers_and_where_keys_were_found() {
-    let desk = Desk::with(Bench::new(), &[], &[("MISTRAL_API_KEY", "hush")]);
+    let desk = Desk::with(
+        Bench::new().on_tested_store(),
+        &[],
+        &[("MISTRAL_API_KEY", "hush")],
+    );
     let models = desk.ask("GET models").await.is(200);
     assert!(!models.text.contains("hush"));
     assert_eq!(models.body["current"]["provider"], "mistral");

@@ -258,7 +258,7 @@ fn an_answer_is_stopped_and_what_was_said_of_it_stays() {
 
 #[test]
 fn an_answer_that_ran_into_a_limit_is_continued() {
-    let desk = crate::cli::Desk::new();
+    let desk = crate::cli::Desk::new().on_tested_store();
     desk.json(&["config", "set", "max_rounds", "1"]);
     let house = House::at(desk, &[]);
     let mut events = house.events("");

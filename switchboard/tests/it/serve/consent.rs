@@ -19,7 +19,7 @@ fn note(description: &str) -> Tool {
 /// A server whose tools can be changed, and a house that has it.
 async fn house(script: Script) -> (Running, House) {
     let server = Server::new(script).start_http().await.unwrap();
-    let desk = Desk::new();
+    let desk = Desk::new().on_tested_store();
     desk.run(&["servers", "add", "notes", &server.url()]);
     (server, House::at(desk, &[]))
 }
@@ -238,7 +238,7 @@ async fn with_more_tools_than_are_listed_the_search_is_free_and_the_tool_behind_
         .with_generated_tools(40)
         .with_tool(note("Writes a note."));
     let server = Server::new(script).start_http().await.unwrap();
-    let desk = Desk::new();
+    let desk = Desk::new().on_tested_store();
     desk.run(&["servers", "add", "notes", &server.url()]);
     let rules = json!({"rules": [
         {"when": ["note"], "call": [{"tool": "tool_search", "arguments": {"query": "write note"}}]},

@@ -3,7 +3,6 @@
 use std::net::TcpListener;
 
 use serde_json::{Value, json};
-use switchboard::store::Store as _;
 
 use super::House;
 use super::team::{ask, store, token};
@@ -11,7 +10,7 @@ use crate::cli::Desk;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_user_may_do_no_more_ends_while_it_runs() {
-    let desk = Desk::new();
+    let desk = Desk::new().on_tested_store();
     let ann = token(&desk, "ann", "admin", "owner");
     let bob = token(&desk, "bob", "chat", "member");
     let free = TcpListener::bind("127.0.0.1:0").unwrap();

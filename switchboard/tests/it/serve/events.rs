@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use serde_json::json;
+use switchboard::home;
 use switchboard::serve::{Options, Serve};
-use switchboard::store::{Change, Limits, NewEvent, SqliteStore, Store, UserId};
+use switchboard::store::{Change, NewEvent, Store, UserId};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 
@@ -52,11 +53,11 @@ fn a_reader_that_was_away_too_long_must_load_again() {
     house.say(&json!({}), "hello");
     let all = live.until("run.finished");
     let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
         .build()
         .unwrap();
     runtime.block_on(async {
-        let file = house.desk.home().join("switchboard.db");
-        let store = SqliteStore::open(file, Limits::default()).await.unwrap();
+        let store = home::store(Some(&house.desk.store())).await.unwrap();
         let prune = Change::PruneEvents(UserId::local(), 2);
         store.commit(vec![prune]).await.unwrap();
         store.close().await.unwrap();

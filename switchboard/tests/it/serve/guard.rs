@@ -311,7 +311,7 @@ fn behind_a_proxy(desk: Desk) -> House {
 
 #[test]
 fn guesses_keep_out_no_one_else_and_are_not_looked_up_once_they_are_too_many() {
-    let desk = Desk::new();
+    let desk = Desk::new().on_tested_store();
     let [one, two] = ["ann", "bob"].map(|user| team::token(&desk, user, "chat", "member"));
     let house = behind_a_proxy(desk);
     let from = |address: &str, token: &str| {
@@ -348,7 +348,7 @@ fn guesses_keep_out_no_one_else_and_are_not_looked_up_once_they_are_too_many() {
 
 #[test]
 fn the_public_name_is_for_tls_only_and_this_machines_own_is_not() {
-    let desk = Desk::new();
+    let desk = Desk::new().on_tested_store();
     team::token(&desk, "ann", "chat", "member");
     let house = behind_a_proxy(desk);
     let hsts = |house: &House, host: &str| {

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::live::Events;
 use crate::cli::Desk;
+use crate::database::Database;
 
 /// Nothing takes longer, even on a busy machine.
 const TEST_TIMEOUT: Duration = Duration::from_secs(120);
@@ -39,7 +40,7 @@ impl House {
     }
 
     pub(crate) fn with(arguments: &[&str]) -> Self {
-        Self::at(Desk::new(), arguments)
+        Self::at(Desk::new().on_tested_store(), arguments)
     }
 
     pub(crate) fn at(desk: Desk, arguments: &[&str]) -> Self {
@@ -61,7 +62,7 @@ impl House {
     /// One that may open this many files, unless it asks for more.
     #[cfg(unix)]
     pub(crate) fn with_few_files(files: u32) -> Self {
-        let mut house = Self::closed(Desk::new(), &[]);
+        let mut house = Self::closed(Desk::new().on_tested_store(), &[]);
         house.limit = Some(format!("-S -n {files}"));
         house.start();
         house
@@ -77,7 +78,7 @@ impl House {
 
     fn closed(desk: Desk, arguments: &[&str]) -> Self {
         Self {
-            desk,
+            desk: desk.on_tested_store(),
             arguments: arguments.iter().map(|text| (*text).to_owned()).collect(),
             limit: None,
             child: None,
@@ -104,6 +105,10 @@ impl House {
     /// Starts it, on a port of its own.
     pub(crate) fn start(&mut self) {
         let mut all = vec!["serve", "--json"];
+        let waits = self.arguments.iter().any(|it| it == "--drain-time");
+        if self.desk.is_shared() && !waits {
+            all.extend(Database::SWIFT);
+        }
         if !self.arguments.iter().any(|it| it == "--listen") {
             all.extend(["--port", "0"]);
         }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use serde_json::json;
-use switchboard::conversation::DurableConversation;
-use switchboard::store::{CallStatus, Limits, Role, Span, SqliteStore, Store, UserId};
+use switchboard::conversation::{ConversationError, DurableConversation};
+use switchboard::store::{CallStatus, ConversationId, Role, Span, Store, UserId};
 
 use super::House;
 
@@ -131,15 +131,44 @@ fn take(house: &mut House, talks: &mut Vec<String>, step: &Step) {
     }
 }
 
+/// Waits until nothing is under way any more: where machines share the store, what a killed one left
+/// behind is gone on with once it is known to be dead.
+fn settle(house: &House, talks: &[String]) {
+    let is_under_way = |id: &String| {
+        let (_, row) = house.ask("GET", &format!("/api/conversations/{id}"), None);
+        row["running"] == true && row["waiting"] == 0
+    };
+    for _ in 0..600 {
+        if !talks.iter().any(is_under_way) {
+            return;
+        }
+        std::thread::park_timeout(std::time::Duration::from_millis(50));
+    }
+    panic!("an answer stays under way");
+}
+
+/// Loads a conversation, once the process that drove it is known to be dead.
+async fn load(store: &Arc<dyn Store>, user: &UserId, id: &ConversationId) -> DurableConversation {
+    for _ in 0..600 {
+        match DurableConversation::load(Arc::clone(store), user, id).await {
+            Err(ConversationError::Leased) => {
+                tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+            }
+            loaded => return loaded.unwrap(),
+        }
+    }
+    panic!("{id} stays with a process that is dead");
+}
+
 /// Everything that is stored is whole.
 async fn assert_whole(file: &std::path::Path) {
-    let store = SqliteStore::open(file, Limits::default()).await.unwrap();
-    let store: Arc<dyn Store> = Arc::new(store);
+    let lease = std::time::Duration::from_secs(1);
+    let store = switchboard::home::store_with(Some(file), lease)
+        .await
+        .unwrap();
     let user = UserId::local();
     for row in store.conversations(&user, None, 100).await.unwrap() {
-        let mut chat = DurableConversation::load(Arc::clone(&store), &user, &row.id)
-            .await
-            .unwrap();
+        let mut chat = load(&store, &user, &row.id).await;
         let waiting = chat.open_questions().await.unwrap().len();
         for message in store.messages(&row.id, Span::Last(100)).await.unwrap() {
             for call in &message.tool_calls {
@@ -176,9 +205,9 @@ proptest! {
         house.kill();
         // The next start takes up what was under way.
         house.start();
+        settle(&house, &talks);
         house.stop();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let file = house.desk.home().join("switchboard.db");
-        runtime.block_on(assert_whole(&file));
+        runtime.block_on(assert_whole(&house.desk.store()));
     }
 }

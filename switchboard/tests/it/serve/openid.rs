@@ -130,7 +130,7 @@ impl Team {
         let url = provider.url();
         let mut all = vec!["--oidc-issuer", &url, "--oidc-client-id", "us"];
         all.extend(arguments);
-        let house = tokio::task::block_in_place(|| House::at(Desk::new(), &all));
+        let house = tokio::task::block_in_place(|| House::at(Desk::new().on_tested_store(), &all));
         Self { house, provider }
     }
 

@@ -27,7 +27,7 @@ fn a_locked_store_is_read_and_a_write_to_it_may_be_tried_again() {
 #[cfg(unix)]
 #[test]
 fn a_file_that_may_not_get_larger_is_reported_and_ends_nothing() {
-    let house = House::limited(crate::cli::Desk::new(), 2 << 20);
+    let house = House::limited(crate::cli::Desk::new().on_tested_store(), 2 << 20);
     let add = |number: usize| {
         let body = json!({"name": format!("{number}"), "system": "x".repeat(500_000)});
         house.ask("POST", "/api/assistants", Some(&body))

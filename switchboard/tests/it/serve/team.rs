@@ -1,12 +1,12 @@
 //! A team's server: who comes in, and what each role may do, on every route of the document.
 
 use std::net::TcpListener;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use switchboard::store::{
-    Change, Limits, LoginChange, LoginSession, SqliteStore, Store as _, Timestamp, UserId,
-};
+use switchboard::home;
+use switchboard::store::{Change, LoginChange, LoginSession, Store, Timestamp, UserId};
 
 use super::House;
 use super::house::Reply;
@@ -95,9 +95,8 @@ fn filled(path: &str, id: &str) -> String {
 }
 
 /// Opens the house's store beside it.
-pub(super) async fn store(house: &House) -> SqliteStore {
-    let file = house.desk.home().join("switchboard.db");
-    SqliteStore::open(file, Limits::default()).await.unwrap()
+pub(super) async fn store(house: &House) -> Arc<dyn Store> {
+    home::store(Some(&house.desk.store())).await.unwrap()
 }
 
 /// A session of a browser, as a login leaves it behind.
@@ -114,7 +113,7 @@ async fn session(house: &House, user: &str, id: &str, lasts: u64, seen: u64) {
 
 #[test]
 fn every_route_has_its_least_role_and_nothing_is_open_to_strangers() {
-    let desk = Desk::new();
+    let desk = Desk::new().on_tested_store();
     let owner = token(&desk, "ann", "admin", "owner");
     let member = token(&desk, "bob", "admin", "member");
     let viewer = token(&desk, "cid", "admin", "viewer");
@@ -179,7 +178,7 @@ fn every_route_has_its_least_role_and_nothing_is_open_to_strangers() {
 
 #[test]
 fn no_route_gives_anything_of_another_users() {
-    let desk = Desk::new();
+    let desk = Desk::new().on_tested_store();
     let ann = token(&desk, "ann", "admin", "owner");
     let bob = token(&desk, "bob", "admin", "owner");
     let house = team(desk);
@@ -229,7 +228,7 @@ fn no_route_gives_anything_of_another_users() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cookie_alone_does_nothing_on_any_route() {
-    let desk = Desk::new();
+    let desk = Desk::new().on_tested_store();
     let owner = token(&desk, "ann", "admin", "owner");
     let house = team(desk);
     session(&house, "ann", "id", HOUR, 0).await;
@@ -286,7 +285,7 @@ async fn a_cookie_alone_does_nothing_on_any_route() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_ends_by_disuse_by_age_by_logout_and_with_its_user() {
-    let desk = Desk::new();
+    let desk = Desk::new().on_tested_store();
     let owner = token(&desk, "ann", "admin", "owner");
     token(&desk, "bob", "chat", "member");
     let cid = token(&desk, "cid", "chat", "member");
@@ -360,7 +359,7 @@ async fn a_session_ends_by_disuse_by_age_by_logout_and_with_its_user() {
 
 #[test]
 fn a_token_ends_when_it_is_revoked_or_too_old_and_is_never_shown_again() {
-    let desk = Desk::new();
+    let desk = Desk::new().on_tested_store();
     let ann = token(&desk, "ann", "admin", "owner");
     let house = team(desk);
     assert_eq!(by(&house, &ann, "GET", "/api/health", "").0, 200);
@@ -387,7 +386,7 @@ fn a_token_ends_when_it_is_revoked_or_too_old_and_is_never_shown_again() {
 
 #[test]
 fn links_and_users_of_this_machine_are_refused_where_others_can_reach_it() {
-    let desk = Desk::new();
+    let desk = Desk::new().on_tested_store();
     let public = [
         "--listen",
         "127.0.0.1:0",
@@ -426,7 +425,7 @@ fn links_and_users_of_this_machine_are_refused_where_others_can_reach_it() {
 
 #[test]
 fn a_shared_server_is_in_every_users_list_until_it_is_removed() {
-    let desk = Desk::new();
+    let desk = Desk::new().on_tested_store();
     let ann = token(&desk, "ann", "admin", "owner");
     let bob = token(&desk, "bob", "chat", "member");
     let house = team(desk);

@@ -28,7 +28,7 @@ struct Served {
 
 impl Served {
     fn start() -> Self {
-        let desk = Desk::new();
+        let desk = Desk::new().on_tested_store();
         place(&desk, ONE);
         let mut command = desk.command(&["serve", "--json", "--listen", "127.0.0.1:0"]);
         for (flag, file) in [("--tls-cert", "cert.pem"), ("--tls-key", "key.pem")] {
@@ -127,7 +127,7 @@ async fn a_certificate_is_served_and_read_again_when_it_changes() {
 
 #[test]
 fn an_address_that_others_could_reach_in_the_clear_is_refused() {
-    let desk = Desk::new();
+    let desk = Desk::new().on_tested_store();
     let error = desk.error(&["serve", "--listen", "0.0.0.0:0"]);
     let text = error["error"]["message"].as_str().unwrap();
     assert!(text.contains("without TLS"), "{error}");

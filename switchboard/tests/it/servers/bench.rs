@@ -5,6 +5,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
+use crate::database::Database;
 use crate::program::{path, program};
 
 /// What the clock of the demo server always shows: 2023-05-23.
@@ -13,6 +14,7 @@ pub(crate) const CLOCK: &str = "1684800000000";
 /// A folder that is home to one user. Everything that is started for it is started in it.
 pub(crate) struct Bench {
     folder: tempfile::TempDir,
+    database: Option<Database>,
 }
 
 /// How a run ended.
@@ -25,7 +27,8 @@ pub(crate) struct Ran {
 impl Bench {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        Self { folder }
+        let database = None;
+        Self { folder, database }
     }
 
     /// One with the demo server in it.
@@ -68,7 +71,29 @@ impl Bench {
             .env_remove("SWITCHBOARD_TEST_KEY")
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
+        if let Some(database) = &self.database {
+            command.env("SWITCHBOARD_DATABASE", database.url());
+        }
         command
+    }
+
+    /// Whether other machines could share the store.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.database.is_some()
+    }
+
+    /// What the program keeps everything in.
+    pub(crate) fn store(&self) -> PathBuf {
+        match &self.database {
+            Some(database) => database.url().into(),
+            None => self.path().join("data/switchboard.db"),
+        }
+    }
+
+    /// Whoever serves here serves on the back end that is tested.
+    pub(crate) fn on_tested_store(mut self) -> Self {
+        self.database = self.database.or_else(Database::of_user);
+        self
     }
 
     /// Runs the program to its end. No process may be left then.

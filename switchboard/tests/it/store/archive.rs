@@ -135,7 +135,6 @@ async fn a_copy_by_way_of_postgres_is_the_same_to_its_user() {
         return;
     };
     round_trip(Path::new(&server.database().await)).await;
-    server.remove_databases().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,57 +1,44 @@
 //! The store in a PostgreSQL database, and processes that share it.
-//!
-//! `SWITCHBOARD_TEST_POSTGRES` is the address of a server on which databases may be made, such as
-//! `postgres://postgres@127.0.0.1:5432/postgres`; `cargo xtask ci` starts one. Without it these
-//! tests are skipped.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use parking_lot::Mutex;
 use switchboard::store::{
     Change, Conversation, ConversationId, LEASE_TIMEOUT, LeaseId, Message, NewEvent,
     PostgresLimits, PostgresStore, Role, Span, Store, StoreError, UserId, contract,
 };
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
 use tokio_postgres::{Client, NoTls};
+
+use crate::database::{self, Database};
 
 /// A server for tests, and the databases that were made on it.
 pub(super) struct Server {
-    url: String,
     client: Client,
-    prefix: String,
-    made: AtomicU32,
+    url: String,
+    made: Mutex<Vec<Database>>,
 }
 
 impl Server {
     pub(super) async fn find() -> Option<Self> {
-        let Ok(url) = std::env::var("SWITCHBOARD_TEST_POSTGRES") else {
-            return None;
-        };
+        let url = database::server()?;
         let (client, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
         tokio::spawn(connection);
-        let prefix = format!("sb_{}", LeaseId::fresh()).to_lowercase();
         Some(Self {
-            url,
             client,
-            prefix,
-            made: AtomicU32::new(0),
+            url,
+            made: Mutex::default(),
         })
     }
 
     /// The address of a new, empty database.
     pub(super) async fn database(&self) -> String {
-        let number = self.made.fetch_add(1, Ordering::Relaxed);
-        let name = format!("{}_{number}", self.prefix);
-        let sql = format!("CREATE DATABASE {name}");
-        self.client.batch_execute(&sql).await.unwrap();
-        let (server, _) = self.url.rsplit_once('/').unwrap();
-        format!("{server}/{name}")
-    }
-
-    pub(super) async fn remove_databases(&self) {
-        for number in 0..self.made.load(Ordering::Relaxed) {
-            let sql = format!("DROP DATABASE {}_{number} WITH (FORCE)", self.prefix);
-            self.client.batch_execute(&sql).await.unwrap();
-        }
+        let database = Database::make(&self.url);
+        let url = database.url();
+        self.made.lock().push(database);
+        url
     }
 }
 
@@ -80,7 +67,6 @@ async fn postgres_keeps_the_contract() {
     };
     let fresh = async || Arc::new(open(&server.database().await).await) as Arc<dyn Store>;
     contract::check(fresh).await.unwrap();
-    server.remove_databases().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -122,7 +108,6 @@ async fn a_reader_finds_every_event_of_two_processes_in_order() {
     found.sort_unstable();
     found.dedup();
     assert_eq!(found.len(), EACH * 2);
-    server.remove_databases().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -145,7 +130,6 @@ async fn a_process_hears_of_what_another_one_appends() {
         heard = cursor.appended(&user, None) => assert!(heard),
         () = appended => {}
     }
-    server.remove_databases().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -188,7 +172,139 @@ async fn a_commit_is_made_once_even_if_connections_are_cut() {
     numbers.sort_unstable();
     let expected: Vec<u64> = (0..4 * EACH as u64).collect();
     assert_eq!(numbers, expected, "lost or doubled");
-    server.remove_databases().await;
+}
+
+/// As a pool does whose server dies once it has committed: the answer to a commit is an error with the
+/// code of a lost connection. Returns the port, and how many answers are still to be lost.
+async fn losing_pool(server: &str) -> (u16, Arc<AtomicUsize>) {
+    let server: tokio_postgres::Config = server.parse().unwrap();
+    let port = server.get_ports()[0];
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let own = listener.local_addr().unwrap().port();
+    let left = Arc::new(AtomicUsize::new(0));
+    let shared = Arc::clone(&left);
+    tokio::spawn(async move {
+        while let Ok((client, _)) = listener.accept().await {
+            let server = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+            let left = Arc::clone(&shared);
+            tokio::spawn(async move {
+                let (mut from_client, mut to_client) = client.into_split();
+                let (mut from_server, mut to_server) = server.into_split();
+                tokio::spawn(
+                    async move { tokio::io::copy(&mut from_client, &mut to_server).await },
+                );
+                loop {
+                    let Ok(kind) = from_server.read_u8().await else {
+                        return;
+                    };
+                    let length = from_server.read_u32().await.unwrap();
+                    let mut body = vec![0; length as usize - 4];
+                    from_server.read_exact(&mut body).await.unwrap();
+                    let less = |left: usize| left.checked_sub(1);
+                    if (kind, &*body) == (b'C', b"COMMIT\0")
+                        && left.fetch_update(Relaxed, Relaxed, less).is_ok()
+                    {
+                        let lost = b"SFATAL\0VFATAL\0C08P01\0Mserver conn crashed?\0\0";
+                        to_client.write_u8(b'E').await.unwrap();
+                        to_client.write_u32(lost.len() as u32 + 4).await.unwrap();
+                        to_client.write_all(lost).await.unwrap();
+                        return;
+                    }
+                    let passed_on = async {
+                        to_client.write_u8(kind).await?;
+                        to_client.write_u32(length).await?;
+                        to_client.write_all(&body).await
+                    };
+                    if passed_on.await.is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    (own, left)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_commit_is_made_once_even_if_a_pool_reports_its_servers_loss_by_a_code() {
+    let Some(server) = Server::find().await else {
+        return;
+    };
+    let url = server.database().await;
+    let name = url.rsplit('/').next().unwrap();
+    let (port, left) = losing_pool(&url).await;
+    let url = format!("postgres://postgres@127.0.0.1:{port}/{name}?sslmode=disable");
+    let store = open(&url).await;
+    for number in 0..5 {
+        left.store(1, Relaxed);
+        store.commit(vec![event(number)]).await.unwrap();
+        assert_eq!(left.load(Relaxed), 0, "the answer was lost");
+    }
+    let events = store.events(&UserId::local(), None, 0, 100).await.unwrap();
+    let numbers: Vec<_> = events.iter().map(|it| it.data["number"].clone()).collect();
+    assert_eq!(numbers, [0, 1, 2, 3, 4]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn behind_a_pool_the_contract_holds_and_nothing_is_made_twice() {
+    let (Some(server), Some(pool)) = (Server::find().await, database::pool()) else {
+        return;
+    };
+    let behind = async || {
+        let url = server.database().await;
+        let name = url.rsplit('/').next().unwrap();
+        let (pool, _) = pool.rsplit_once('/').unwrap();
+        format!("{pool}/{name}")
+    };
+    // Each finds out first that it hears nothing, which takes a second.
+    let opened = futures_util::future::join_all(
+        (0..50).map(|_| async { Arc::new(open(&behind().await).await) as Arc<dyn Store> }),
+    );
+    let opened = Mutex::new(opened.await);
+    let fresh = async || {
+        let next = opened.lock().pop();
+        next.expect("more claims than stores: open more")
+    };
+    contract::check(fresh).await.unwrap();
+    let url = behind().await;
+    let store = open(&url).await;
+    let warning = store.cluster().unwrap().silence().await;
+    assert!(
+        warning.is_some_and(|it| it.contains("PgBouncer")),
+        "{warning:?}"
+    );
+    // Its servers are lost, whatever they do.
+    let (mut events, name) = (0..40, url.rsplit('/').next().unwrap());
+    let mut commits = tokio::task::JoinSet::new();
+    let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1";
+    loop {
+        for number in events.by_ref().take(4) {
+            let store = store.clone();
+            commits.spawn(async move { store.commit(vec![event(number)]).await });
+        }
+        server.client.query(cut, &[&name]).await.unwrap();
+        match commits.join_next().await {
+            Some(made) => drop(made.unwrap().unwrap()),
+            None => break,
+        }
+    }
+    let found = store.events(&UserId::local(), None, 0, 100).await.unwrap();
+    let mut numbers: Vec<_> = found.iter().map(|it| it.data["number"].as_u64()).collect();
+    numbers.sort_unstable();
+    let expected: Vec<_> = (0..40).map(Some).collect();
+    assert_eq!(numbers, expected, "lost or doubled");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn stores_opened_at_once_make_the_tables_once() {
+    let Some(server) = Server::find().await else {
+        return;
+    };
+    let url = server.database().await;
+    let opened = futures_util::future::join_all((0..5).map(|_| open(&url))).await;
+    for store in &opened {
+        assert_eq!(store.users().await.unwrap().len(), 1);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -231,7 +347,6 @@ async fn of_processes_that_want_a_lease_at_once_one_gets_it_and_others_write_not
         let messages = stores[1].messages(&id, Span::Last(9)).await.unwrap();
         assert_eq!(messages.len(), 1);
     }
-    server.remove_databases().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -253,7 +368,6 @@ async fn any_text_is_kept() {
         .conversation(&UserId::local(), &ConversationId::new("a\0b"))
         .await;
     assert!(nothing.unwrap().is_none());
-    server.remove_databases().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -294,7 +408,6 @@ async fn a_database_that_is_not_ours_newer_or_out_of_reach_is_left_alone() {
         "{error:?}"
     );
     assert!(error.to_string().contains("127.0.0.1:9/none"), "{error}");
-    server.remove_databases().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -327,5 +440,4 @@ async fn a_commit_goes_on_once_a_connection_leads_to_a_database_that_takes_chang
     waiting.await.unwrap().unwrap();
     assert!(cluster.takes_changes().await.unwrap());
     brief.commit(vec![event(3)]).await.unwrap();
-    server.remove_databases().await;
 }
