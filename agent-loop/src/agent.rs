@@ -329,6 +329,11 @@ impl Agent {
         self
     }
 
+    /// The secrets that calls may not give to other servers.
+    pub fn secrets(&self) -> &Secrets {
+        &self.secrets
+    }
+
     /// Sets prices, so that runs know their cost.
     #[must_use]
     pub fn with_prices(mut self, prices: Prices) -> Self {

@@ -50,6 +50,22 @@ impl Approval {
         self.record.server_name == BUILT_IN
     }
 
+    /// Whether it takes this answer.
+    pub(crate) fn takes(&self, answer: Answer) -> Result<(), AnswerError> {
+        let number = self.record.number;
+        match answer {
+            Answer::ThisRun | Answer::AlwaysTool | Answer::AlwaysServerReadOnly
+                if self.why.is_for_one_call() =>
+            {
+                Err(AnswerError::OneCall(number))
+            }
+            Answer::AlwaysServerReadOnly if !self.read_only => {
+                Err(AnswerError::NotReadOnly(number))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The consent that an answer must name.
     pub fn consent(&self) -> Consent {
         Consent {
@@ -153,6 +169,8 @@ pub enum AnswerError {
     NotAsked(CallNumber),
     /// The question that waits now is not the one that was shown. Show this one instead.
     Superseded(Box<Approval>),
+    /// The answer to this question counts for the call alone: approve it once, or deny it. The call still waits.
+    OneCall(CallNumber),
     /// A whole server can be approved only for read-only tools. The call still waits.
     NotReadOnly(CallNumber),
     /// The edited arguments do not match the tool's schema; the text has the reason. The call still waits.
@@ -171,6 +189,11 @@ impl fmt::Display for AnswerError {
                 f,
                 "tool call {} has changed since it was shown; review it again",
                 now.record.number
+            ),
+            Self::OneCall(number) => write!(
+                f,
+                "tool call {number} can be approved once only: its tool has signs of an attack, or its \
+                 arguments hold a secret of another server"
             ),
             Self::NotReadOnly(number) => write!(
                 f,

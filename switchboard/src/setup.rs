@@ -4,6 +4,7 @@ mod adopt;
 mod allow;
 pub(crate) mod assistant_draft;
 mod options;
+mod secrets;
 mod select;
 pub(crate) mod settings;
 mod starting;
@@ -163,10 +164,11 @@ impl Setup {
         self.agent = self.agent.clone().with_output_schema(schema);
     }
 
-    /// The agent of a conversation, which keeps long outputs in the store.
+    /// The agent of a conversation, which keeps long outputs in the store. It holds calls that would
+    /// give one server's secrets, as they are configured now, to another one.
     pub(crate) fn agent(&self, conversation: &ConversationId) -> Agent {
         let outputs = StoredOutputs::new(Arc::clone(&self.store), conversation.clone());
-        let agent = self.agent.clone().with_store(outputs);
+        let agent = guarded(self.agent.clone(), &self.manager).with_store(outputs);
         agent.with_conversation(conversation.as_str())
     }
 
@@ -209,6 +211,16 @@ impl Setup {
         Options::new(&self.run_args, &self.choice, &mode, &self.bounds).keep(conversation);
     }
 
+    /// What another conversation of the same chat is set up from, beside what it keeps itself: no
+    /// flag was meant for it.
+    pub(crate) fn another(&self) -> RunArgs {
+        RunArgs {
+            retries: self.run_args.retries.clone(),
+            shown: self.run_args.shown,
+            ..RunArgs::default()
+        }
+    }
+
     /// Switches to another model.
     pub(crate) async fn change_model(&mut self, name: &str) -> Result<(), Failure> {
         let wanted = Wanted::model(Some(name.to_owned()));
@@ -227,13 +239,25 @@ impl Setup {
 
     /// Shuts down, and returns once no process is left.
     pub(crate) async fn close(self) {
+        let store = Arc::clone(&self.store);
+        self.stop().await;
+        // Everything committed is durable either way.
+        let _ = store.close().await;
+    }
+
+    /// Shuts down all but the store, and returns once no process is left.
+    pub(crate) async fn stop(self) {
         self.manager.shutdown().await;
         if let Some(demo) = self.demo {
             demo.stop().await;
         }
-        // Everything committed is durable either way.
-        let _ = self.store.close().await;
     }
+}
+
+/// An agent that holds calls that would give a secret of one of these servers to another one.
+pub(crate) fn guarded(agent: Agent, manager: &Manager) -> Agent {
+    let secrets = agent.secrets().clone().and(manager.secrets());
+    agent.with_secrets(secrets)
 }
 
 /// The tools of a manager's servers, their results scanned as the settings say.
@@ -277,6 +301,7 @@ pub(crate) async fn agent(
         Some(reference) => Some(find_key(reference, &home::environment).await?),
         None => None,
     };
+    let known = secrets::keys(choice, key.as_ref(), settings);
     let url = demo.map(|demo| demo.base_url(choice.wire));
     let model = build(choice, url.as_deref(), key, tape, retries).map_err(|error| {
         let file = match tape {
@@ -290,6 +315,7 @@ pub(crate) async fn agent(
         Failure::new(Exit::Model, text).caused_by(error)
     })?;
     let mut agent = Agent::new(model)
+        .with_secrets(known)
         .with_model_name(&choice.model)
         .tools(tools)
         .with_name("switchboard");

@@ -29,6 +29,7 @@ export class ApprovalPanel {
       h('p', { class: 'approval-title' }, title, this.badges),
       why && h('p', { class: 'warning' }, why),
       about(call.approval),
+      changes(call.approval),
       this.body,
       this.problem,
     );
@@ -184,8 +185,18 @@ function about({ description: given, definitionChanged }) {
   );
 }
 
-function reason({ reason: why, definitionChanged, alarm }) {
+/** How the definition differs from the one that was approved. */
+function changes({ changes: given }) {
+  if (!given?.length) return null;
+  const items = given.map(({ place, before, after }) => h('li', {}, t.change(plain(place), quoted(before), quoted(after))));
+  return h('ul', { class: 'approval-changes' }, items);
+}
+
+const quoted = (part) => (part === undefined ? null : plain(part));
+
+function reason({ reason: why, definitionChanged, alarm, secret }) {
   if (alarm) return text.scan.alarm(alarm);
+  if (secret) return t.secret(plain(secret.name), plain(secret.server));
   if (definitionChanged || why === 'changed')
     return t.changed;
   return why === 'rule' ? t.rule : null;

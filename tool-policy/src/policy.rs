@@ -43,7 +43,8 @@ pub enum Mode {
 ///
 /// In order of precedence: a rule that denies; [`Mode::Plan`]; an alarm of a scan, as the
 /// [`ScanPolicy`] says; a rule that asks; a definition that changed since its approval; a rule that
-/// allows; the mode. A [`Grant`] answers the question instead of a person, but not about an alarm. In an [unattended](Self::unattended) policy a question without an answer is a denial.
+/// allows; the mode. A [`Grant`] answers the question instead of a person, but not about an alarm; for
+/// the tools that it names it is an approval of their definitions, too. In an [unattended](Self::unattended) policy a question without an answer is a denial.
 /// The built-in tools always run: the tool behind [`tool_call`](crate::CALL) is judged instead.
 ///
 /// ```
@@ -371,9 +372,17 @@ impl Policy {
         tool.alarm.as_ref().map(|alarm| self.scan.answer(alarm))
     }
 
-    /// Whether `tool` differs from the definition a person approved.
+    /// Whether `tool` differs from the definition a person approved: the pinned one or, where none is pinned, those
+    /// that grants at its endpoint were given for.
     pub fn is_changed(&self, tool: &ToolInfo) -> bool {
-        self.pin(tool).is_some_and(|pin| *pin != tool.definition())
+        if let Some(pin) = self.pin(tool) {
+            return *pin != tool.definition();
+        }
+        let granted = self.grants.iter();
+        let mut granted = granted
+            .filter_map(|grant| grant.fingerprint_of(tool))
+            .peekable();
+        granted.peek().is_some() && granted.all(|fingerprint| fingerprint != tool.fingerprint)
     }
 
     fn pin(&self, tool: &ToolInfo) -> Option<&Definition> {

@@ -156,7 +156,7 @@ async fn answered(
         Ok(()) | Err(AnswerError::NotAsked(_) | AnswerError::Busy) => return None,
         Err(AnswerError::Superseded(now)) => return Some(*now),
         // The call itself was approved.
-        Err(AnswerError::NotReadOnly(_)) => Decision::from(Answer::Once),
+        Err(AnswerError::NotReadOnly(_) | AnswerError::OneCall(_)) => Decision::from(Answer::Once),
         Err(AnswerError::Arguments(problem)) => {
             let reason = format!("The arguments were changed, and do not fit: {problem}");
             Decision::from(Answer::Deny).with_reason(reason)

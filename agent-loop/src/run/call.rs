@@ -294,6 +294,9 @@ impl OpenCall {
         };
         Some(match asked {
             Some((now, consent)) if now.digest == shown.digest => {
+                if let Err(refused) = now.takes(decision.answer) {
+                    return Some(Err(refused));
+                }
                 *answer = Some(Box::new((consent, decision.clone())));
                 Ok(())
             }

@@ -186,8 +186,8 @@ impl Run {
     /// Adds a person's answer to an [`Approval`](crate::Approval): exactly the one that was shown.
     ///
     /// # Errors
-    /// [`AnswerError`] if the call does not wait for one, if the waiting question is not the one that was shown, or if
-    /// edited arguments are invalid.
+    /// [`AnswerError`] if the call does not wait for one, if the waiting question is not the one that was shown, if it
+    /// does not take such an answer, or if edited arguments are invalid.
     pub fn answer(
         &mut self,
         shown: &Consent,
@@ -209,10 +209,7 @@ impl Run {
             Some(now) if now.digest != shown.digest => {
                 return Err(AnswerError::Superseded(Box::new(now)));
             }
-            Some(now) if decision.answer == Answer::AlwaysServerReadOnly && !now.read_only => {
-                return Err(AnswerError::NotReadOnly(number));
-            }
-            Some(_) => {}
+            Some(now) => now.takes(decision.answer)?,
         }
         let read_only_tools = call.read_only_tools.clone();
         let Some(target) = &mut call.target else {

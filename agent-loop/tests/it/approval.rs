@@ -349,7 +349,8 @@ async fn a_yes_for_read_only_tools_covers_those_that_were_shown_and_no_later_one
     let policy = run.policy().clone();
     check(&policy, &reads("s", "read"), "allow");
     check(&policy, &reads("s", "wipe"), "ask");
-    check(&policy, &reads("s", "list").with_fingerprint("2"), "ask");
+    let changed = reads("s", "list").with_fingerprint("2");
+    check(&policy, &changed, "changed");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use agent_loop::testing::{ScriptedModel, ScriptedTools};
 use agent_loop::{
-    Agent, Answer, AskReason, Effect, Grant, Mode, Outcome, Policy, Rule, RunEvent, Secrets, Status,
+    Agent, Answer, AnswerError, AskReason, Effect, Grant, Mode, Outcome, Policy, Rule, RunEvent, Secrets, Status,
 };
 use serde_json::{Value, json};
 
@@ -37,7 +37,7 @@ fn all_is_allowed(server: &str) -> Policy {
 
 #[tokio::test]
 async fn a_call_that_gives_away_a_secret_is_held_whatever_is_allowed_and_runs_once_approved() {
-    for (answer, status) in [(Answer::AlwaysTool, Status::Done), (Answer::Deny, Status::Denied)] {
+    for (answer, status) in [(Answer::Once, Status::Done), (Answer::Deny, Status::Denied)] {
         let agent = agent("mail", json!({"body": format!("the token is {TOKEN}.")}));
         let mut run = asking("Go").with_policy(all_is_allowed("mail"));
         let mut asked = 0;
@@ -48,6 +48,11 @@ async fn a_call_that_gives_away_a_secret_is_held_whatever_is_allowed_and_runs_on
                 assert_eq!(approval.why, AskReason::Secret);
                 let whose = approval.secret.as_ref().unwrap().to_string();
                 assert_eq!(whose, "GITHUB_TOKEN of the server \"github\"");
+                let consent = approval.consent();
+                for lasting in [Answer::ThisRun, Answer::AlwaysTool, Answer::AlwaysServerReadOnly] {
+                    let refused = session.answer(&consent, lasting).await.unwrap_err();
+                    assert_eq!(refused, AnswerError::OneCall(consent.call), "{lasting:?}");
+                }
                 session.answer(&approval.consent(), answer).await.unwrap();
             }
         }

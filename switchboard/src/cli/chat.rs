@@ -190,13 +190,18 @@ impl ChatLoop {
         }
     }
 
-    /// Takes a conversation up where it was left.
+    /// Takes up the conversation that everything was set up for.
     async fn resume(&mut self, id: &ConversationId) -> Result<Option<Exit>, Failure> {
         let store = Arc::clone(&self.setup.store);
         self.durable = DurableConversation::load(store, &self.setup.user, id).await?;
         if self.another {
             self.durable.reinstruct(self.setup.system());
         }
+        self.go_on().await
+    }
+
+    /// Goes on where the conversation was left.
+    async fn go_on(&mut self) -> Result<Option<Exit>, Failure> {
         let title = untrusted::line(&self.durable.conversation().title).into_owned();
         self.dim(&t!("Going on with: {title}", title = title));
         if !self.durable.open_questions().await?.is_empty() {
@@ -231,10 +236,7 @@ impl ChatLoop {
                 }
             }
             Command::Sessions(None) => self.sessions().await?,
-            Command::Sessions(Some(name)) => {
-                let id = crate::cli::session::find(&*self.setup.store, &name).await?;
-                return self.resume(&id).await;
-            }
+            Command::Sessions(Some(name)) => return self.open(&name).await,
             Command::Attach(None) => self.attachments(),
             Command::Attach(Some(file)) => self.attach(&file)?,
             Command::Undo => drop(self.undo().await?),
@@ -269,7 +271,10 @@ impl ChatLoop {
                 self.console.out.say(mode_name(self.setup.mode));
             }
             Command::Approve(Some(name)) => match parse_mode(&name) {
-                Some(mode) => self.setup.mode = mode,
+                Some(mode) => {
+                    self.setup.mode = mode;
+                    self.approval_mode();
+                }
                 None => self.dim(&t!("There are ask, auto-read, auto and plan.")),
             },
             Command::Usage => self.usage().await?,
@@ -277,6 +282,7 @@ impl ChatLoop {
                 let store = Arc::clone(&self.setup.store);
                 let conversation = self.setup.conversation();
                 self.durable = DurableConversation::begin(store, conversation, self.setup.system());
+                self.instructed = None;
                 self.dim(&t!("A new conversation."));
             }
             Command::Export(file) => self.export(file).await?,

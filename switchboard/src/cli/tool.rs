@@ -240,17 +240,17 @@ async fn decide(
     let (store, row) = find(global, &which.server).await?;
     check(&*store, &row, &which.tool).await?;
     let changed = update(&*store, row, async |mut row| {
-        let fingerprint = match &seen {
+        let allowed = match &seen {
             Some((_, identity)) if servers::identity(&row) != *identity => {
                 let text = format!("server {:?} has just been changed", which.server);
                 let hint = "Look at the tool again, then allow it.";
                 return Err(Failure::new(Exit::Other, text).with_hint(hint));
             }
-            Some((fingerprint, _)) => Some(fingerprint.clone()),
+            Some((tool, _)) => Some(&**tool),
             None => None,
         };
         let rules = store.rules(&row.user_id).await?;
-        let changes = servers::decide(&mut row, &rules, &which.tool, decision, fingerprint);
+        let changes = servers::decide(&mut row, &rules, &which.tool, decision, allowed);
         Ok((row, changes))
     });
     changed.await?;
@@ -271,14 +271,13 @@ async fn decide(
     Ok(Exit::Done)
 }
 
-/// The fingerprint of a tool as it is now, and the identity of its server.
-async fn seen(global: &Global, which: &Which) -> Result<(String, String), Failure> {
+/// A tool as it is now, and the identity of its server.
+async fn seen(global: &Global, which: &Which) -> Result<(Arc<Entry>, String), Failure> {
     let (server, none) = (Some(which.server.as_str()), AdHoc::default());
     Connection::with(global, server, &none, NoopElicitation, async |connection| {
         let row = connection.only()?.row.as_ref();
         let identity = row.map(servers::identity).unwrap_or_default();
-        let fingerprint = entry(connection, &which.tool)?.fingerprint().to_string();
-        Ok((fingerprint, identity))
+        Ok((entry(connection, &which.tool)?, identity))
     })
     .await
 }

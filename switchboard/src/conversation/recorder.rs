@@ -125,8 +125,8 @@ impl Recorder {
                 let row = remembered::granted(&self.user, grant, &self.servers);
                 changes.extend(row.map(Change::PutRule));
             }
-            RunEvent::Pinned { definition, .. } => {
-                let row = remembered::pinned(definition, &self.servers);
+            RunEvent::Pinned { definition, tool } => {
+                let row = remembered::pinned(definition, tool.as_deref(), &self.servers);
                 changes.extend(row.map(Change::PutDefinition));
             }
             RunEvent::Forbidden(rule) => {

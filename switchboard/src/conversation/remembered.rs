@@ -1,6 +1,9 @@
 //! Conversion between stored decisions and the loop's policy.
 
+use std::sync::Arc;
+
 use agent_loop::{Definition, Effect, Grant, GrantScope, Mode, Pattern, Policy, Rule};
+use mcp_jsonrpc::model::Tool;
 
 use crate::store::Store;
 use crate::store::{
@@ -46,7 +49,10 @@ impl Decided {
                 (_, None) => policy.with_rule(rule(row)),
             };
         }
-        for approved in &self.definitions {
+        // What a person approved counts before what was first seen.
+        let is_pinned = |it: &&ApprovedDefinition| it.kind == DefinitionKind::Pinned;
+        let (pinned, seen): (Vec<_>, Vec<_>) = self.definitions.iter().partition(is_pinned);
+        for approved in seen.into_iter().chain(pinned) {
             let server = servers.iter().find(|row| row.id == approved.server_id);
             let Some(server) = server else { continue };
             let definition = Definition::new(
@@ -55,9 +61,12 @@ impl Decided {
                 &approved.tool,
                 &approved.fingerprint,
             );
-            policy = match approved.kind {
-                DefinitionKind::Pinned => policy.with_pin(definition),
-                DefinitionKind::AutoApproved => policy.with_grant(Grant::tool(definition)),
+            if approved.kind == DefinitionKind::AutoApproved {
+                policy = policy.with_grant(Grant::tool(definition.clone()));
+            }
+            policy = match approved.whole() {
+                Some(tool) => policy.with_pin_of(definition, Arc::new(tool)),
+                None => policy.with_pin(definition),
             };
         }
         policy
@@ -130,14 +139,22 @@ pub(super) fn forbidden(user: &UserId, rule: &Rule, servers: &[Server]) -> Optio
 }
 
 /// The row of a definition that a person approved, if its server is stored.
-pub(super) fn pinned(definition: &Definition, servers: &[Server]) -> Option<ApprovedDefinition> {
-    Some(ApprovedDefinition::new(
+pub(super) fn pinned(
+    definition: &Definition,
+    tool: Option<&Tool>,
+    servers: &[Server],
+) -> Option<ApprovedDefinition> {
+    let row = ApprovedDefinition::new(
         id_of(&definition.server, servers)?,
         &definition.tool,
         DefinitionKind::Pinned,
         &definition.server_identity,
         &definition.fingerprint,
-    ))
+    );
+    Some(match tool {
+        Some(tool) => row.with_tool(tool),
+        None => row,
+    })
 }
 
 fn id_of(name: &str, servers: &[Server]) -> Option<ServerId> {

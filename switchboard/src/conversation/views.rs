@@ -1,6 +1,7 @@
 //! JSON views of rows, for the API and its events.
 
-use agent_loop::{LimitKind, Reason};
+use agent_loop::{AskReason, LimitKind, Reason};
+use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 
 use crate::conversation::attachment::{Attached, attached};
@@ -93,9 +94,8 @@ pub(crate) fn call(row: &ToolCall, asked: Option<&Value>) -> Value {
 pub(crate) fn approval(payload: &Value) -> Value {
     let read_only = payload.get("read_only") == Some(&Value::Bool(true));
     let why = payload.get("why").and_then(Value::as_str);
-    // No lasting answer counts against an alarm.
-    let choices = match (why, read_only) {
-        (Some("alarm"), _) => vec!["once"],
+    let choices = match (is_for_one_call(payload), read_only) {
+        (true, _) => vec!["once"],
         (_, true) => vec!["once", "conversation", "tool", "server"],
         (_, false) => vec!["once", "conversation", "tool"],
     };
@@ -110,8 +110,16 @@ pub(crate) fn approval(payload: &Value) -> Value {
         "readOnlyTools": tools,
         "description": payload.get("description"),
         "alarm": alarm.filter(|_| why == Some("alarm")),
+        "secret": payload.get("secret").filter(|_| why == Some("secret")),
+        "changes": payload.get("changes").unwrap_or(&Value::Array(Vec::new())),
         "definitionChanged": why == Some("changed"),
     })
+}
+
+/// Whether an answer to what is asked counts for the call alone.
+fn is_for_one_call(payload: &Value) -> bool {
+    let why = payload.get("why").map(AskReason::deserialize);
+    why.is_some_and(|why| why.is_ok_and(AskReason::is_for_one_call))
 }
 
 /// An open question.

@@ -232,7 +232,9 @@ impl From<ConversationError> for ApiError {
             ConversationError::Answer(AnswerError::Superseded(_)) => {
                 Self::conflict("stale", message)
             }
-            ConversationError::Answer(AnswerError::NotReadOnly(_)) => Self::unfit(message),
+            ConversationError::Answer(AnswerError::NotReadOnly(_) | AnswerError::OneCall(_)) => {
+                Self::unfit(message)
+            }
             ConversationError::Answer(_) => Self::rate_limited(1),
             ConversationError::Store(error) => error.into(),
             ConversationError::Unreadable(_) => {

@@ -63,6 +63,7 @@ pub(crate) fn auto_approved(row: &Server, manager: &Manager) -> Vec<Change> {
             &identity,
             tool.fingerprint().to_string(),
         )
+        .with_tool(tool.tool())
     });
     approved.map(Change::PutDefinition).collect()
 }

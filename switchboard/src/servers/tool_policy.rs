@@ -10,7 +10,10 @@ use tool_policy::{Alarm, Finding, ScanPolicy};
 
 use crate::conversation::Decided;
 use crate::servers::to_config;
-use crate::store::{Change, ConversationId, Decision, Rule, RuleScope, Server, Timestamp, Trust};
+use crate::store::{
+    ApprovedDefinition, Change, ConversationId, Decision, DefinitionKind, Rule, RuleScope, Server,
+    Timestamp, Trust,
+};
 
 /// Whether models may call a tool.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -124,14 +127,15 @@ pub(crate) fn switch(row: &mut Server, tool: &str, switch: Switch) {
     row.updated_at = Timestamp::now();
 }
 
-/// Decides about a tool, in place of what was decided before. A yes is for the tool as it is: it
-/// comes with the tool's fingerprint. Returns the changes of the rules, to be stored with the row.
+/// Decides about a tool, in place of what was decided before. A yes is for the tool as it is, which
+/// is `allowed`: once it is another one, it is asked for in every mode. Returns what is to be stored
+/// with the row.
 pub(crate) fn decide(
     row: &mut Server,
     rules: &[Rule],
     tool: &str,
     decision: Decision,
-    fingerprint: Option<String>,
+    allowed: Option<&Entry>,
 ) -> Vec<Change> {
     row.auto_approve_tools.retain(|name| name != tool);
     row.updated_at = Timestamp::now();
@@ -139,8 +143,14 @@ pub(crate) fn decide(
     rule.server_id = Some(row.id.clone());
     rule.server.clone_from(&row.name);
     tool.clone_into(&mut rule.tool);
-    rule.server_identity = fingerprint.as_ref().map(|_| identity(row));
-    rule.def_hash = fingerprint;
+    let pin = allowed.map(|tool| {
+        let fingerprint = tool.fingerprint().to_string();
+        let (id, kind) = (row.id.clone(), DefinitionKind::Pinned);
+        ApprovedDefinition::new(id, tool.name(), kind, identity(row), fingerprint)
+            .with_tool(tool.tool())
+    });
+    rule.server_identity = pin.as_ref().map(|pin| pin.server_identity.clone());
+    rule.def_hash = pin.as_ref().map(|pin| pin.fingerprint.clone());
     let earlier = rules.iter().filter(|earlier| {
         earlier.server == rule.server
             && earlier.tool == rule.tool
@@ -150,6 +160,7 @@ pub(crate) fn decide(
     let forget = earlier.map(|earlier| Change::DeleteRule(user.clone(), earlier.id.clone()));
     let mut changes: Vec<Change> = forget.collect();
     changes.push(Change::PutRule(rule));
+    changes.extend(pin.map(Change::PutDefinition));
     changes
 }
 
@@ -157,11 +168,12 @@ pub(crate) fn decide(
 mod tests {
     use std::sync::Arc;
 
+    use agent_loop::AskReason;
     use mcp_jsonrpc::model::Tool;
     use mcp_manager::Listing;
 
     use super::*;
-    use crate::store::{ApprovedDefinition, DefinitionKind, ServerKind, UserId};
+    use crate::store::{ServerKind, UserId};
 
     fn decided(rules: Vec<Rule>) -> Decided {
         Decided {
@@ -190,6 +202,7 @@ mod tests {
             match change {
                 Change::PutRule(rule) => rules.push(rule),
                 Change::DeleteRule(_, id) => rules.retain(|rule| rule.id != id),
+                Change::PutDefinition(_) => {}
                 other => panic!("{other:?}"),
             }
         }
@@ -206,9 +219,8 @@ mod tests {
         };
         assert_eq!(now(&row, &rules), Approval::Ask, "it was not seen yet");
         for approval in [Approval::Ask, Approval::Deny, Approval::Auto, Approval::Ask] {
-            let hash = tool.fingerprint().to_string();
-            let hash = (approval == Approval::Auto).then_some(hash);
-            let changes = decide(&mut row, &rules, "write", approval.decision(), hash);
+            let allowed = (approval == Approval::Auto).then_some(&*tool);
+            let changes = decide(&mut row, &rules, "write", approval.decision(), allowed);
             rules = after(rules, changes);
             assert_eq!(now(&row, &rules), approval);
             assert_eq!(rules.len(), 1);
@@ -219,8 +231,7 @@ mod tests {
     #[test]
     fn a_yes_ends_when_the_tool_becomes_another() {
         let (mut row, tool) = (row(), entry("writes"));
-        let hash = Some(tool.fingerprint().to_string());
-        let changes = decide(&mut row, &[], "write", Decision::Allow, hash);
+        let changes = decide(&mut row, &[], "write", Decision::Allow, Some(&tool));
         let rules = after(Vec::new(), changes);
         let policy = ToolPolicy::new(&row, &decided(rules.clone()));
         assert_eq!(policy.approval(&tool, &[]), Approval::Auto);
@@ -228,6 +239,39 @@ mod tests {
         row.args.push("--elsewhere".to_owned());
         let elsewhere = ToolPolicy::new(&row, &decided(rules));
         assert_eq!(elsewhere.approval(&tool, &[]), Approval::Ask);
+    }
+
+    #[test]
+    fn an_allowed_tool_that_becomes_another_is_asked_for_in_mode_auto_with_what_changed() {
+        let (mut row, tool) = (row(), entry("writes"));
+        let changes = decide(&mut row, &[], "write", Decision::Allow, Some(&tool));
+        let pins = changes.iter().filter_map(|change| match change {
+            Change::PutDefinition(pin) => Some(pin.clone()),
+            _ => None,
+        });
+        let definitions = pins.collect();
+        for rules in [after(Vec::new(), changes.clone()), Vec::new()] {
+            let decided = Decided {
+                rules,
+                definitions: Vec::clone(&definitions),
+            };
+            let judge = decided.policy(Mode::Auto, &[row.clone()], &ConversationId::fresh());
+            let info = |tool: &Entry| {
+                ToolInfo::new("files", "write", RawObject::empty())
+                    .with_server_identity(identity(&row))
+                    .with_fingerprint(tool.fingerprint().to_string())
+                    .with_source(Arc::clone(tool.tool()))
+            };
+            assert_eq!(judge.judge(&info(&tool)), Verdict::Allow);
+            let changed = info(&entry("sends it away"));
+            assert_eq!(judge.judge(&changed), Verdict::Ask(AskReason::Changed));
+            let lines: Vec<_> = judge
+                .changes(&changed)
+                .iter()
+                .map(ToString::to_string)
+                .collect();
+            assert_eq!(lines, ["/description: \"writes\" is now \"sends it away\""]);
+        }
     }
 
     #[test]

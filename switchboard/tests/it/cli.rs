@@ -2,6 +2,7 @@
 
 #[cfg(unix)]
 mod bad_input;
+mod changed;
 #[cfg(unix)]
 mod chinese;
 mod crash;

@@ -710,6 +710,10 @@ export const text = {
     why: 'Why not? The model will see this.',
     changed: 'This tool has changed since you approved it. Look at it again.',
     rule: 'A rule of yours asks for this one.',
+    secret: (name, server) =>
+      `Its arguments hold a secret that this server does not have: ${server ? `${name} of the server ${server}` : name}`,
+    change: (place, before, after) =>
+      before === null ? `${place}: “${after}” is new` : after === null ? `${place}: “${before}” is gone` : `${place}: “${before}” is now “${after}”`,
     answered: 'This was answered already, perhaps in another tab. Here is how it went on.',
     stale: 'The tool or its arguments changed while you looked at them. Please look again.',
   },

@@ -704,6 +704,9 @@ export const text = {
     why: '为什么拒绝？模型会看到这段话。',
     changed: '自你上次批准以来，此工具已有变化。请重新查看。',
     rule: '你的一条规则要求对此询问。',
+    secret: (name, server) => `其参数中含有不属于该服务器的机密：${server ? `服务器 ${server} 的 ${name}` : name}`,
+    change: (place, before, after) =>
+      before === null ? `${place}：新增“${after}”` : after === null ? `${place}：“${before}”已删除` : `${place}：“${before}”现在是“${after}”`,
     answered: '这个问题已有答复，可能是在另一个标签页中。下面是后续进展。',
     stale: '在你查看期间，工具或其参数发生了变化。请重新查看。',
   },

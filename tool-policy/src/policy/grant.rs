@@ -152,6 +152,22 @@ impl Grant {
         }
     }
 
+    /// The fingerprint that the tool had when the grant was given, if it names the tool at this endpoint.
+    pub(crate) fn fingerprint_of(&self, tool: &ToolInfo) -> Option<&str> {
+        if self.server != tool.server || self.server_identity != tool.server_identity {
+            return None;
+        }
+        match &self.scope {
+            GrantScope::Tool {
+                tool: name,
+                fingerprint,
+            } => (*name == tool.tool).then_some(fingerprint),
+            GrantScope::ReadOnly { fingerprints } => {
+                fingerprints.get(&tool.tool).map(String::as_str)
+            }
+        }
+    }
+
     fn is_expired(&self, now: Option<SystemTime>) -> bool {
         self.expires_at.is_some_and(|seconds| {
             let end = UNIX_EPOCH.checked_add(Duration::from_secs(seconds));

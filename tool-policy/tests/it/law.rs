@@ -7,8 +7,8 @@ use mcp_jsonrpc::model::ToolAnnotations;
 use proptest::prelude::*;
 use proptest::sample::select;
 use tool_policy::{
-    BUILT_IN, Caller, DenyReason, Effect, Grant, Mode, Pattern, Policy, Rule, ToolInfo, Verdict,
-    reader, stand_ins,
+    AskReason, BUILT_IN, Caller, DenyReason, Effect, Grant, Mode, Pattern, Policy, Rule, ToolInfo,
+    Verdict, reader, stand_ins,
 };
 
 fn names() -> impl Strategy<Value = String> {
@@ -97,6 +97,33 @@ proptest! {
         if !seen || !same_server {
             prop_assert_ne!(policy.judge(&now), Verdict::Allow);
         }
+    }
+
+    #[test]
+    fn a_tool_that_is_not_as_it_was_granted_is_asked_for_in_every_mode(
+        granted in tools(), fingerprint in names(), mode in modes(), read_only in any::<bool>(),
+    ) {
+        let now = granted.clone().with_fingerprint(fingerprint);
+        let (server, identity) = (&granted.server, &granted.server_identity);
+        let tools = BTreeMap::from([(granted.tool.clone(), granted.fingerprint.clone())]);
+        let grant = match read_only {
+            false => Grant::tool(granted.definition()),
+            true => Grant::read_only(server, identity, tools),
+        };
+        let policy = Policy::new(mode)
+            .with_rule(Rule::new(Effect::Allow, "*", "*"))
+            .with_grant(grant);
+        let is_changed = now.fingerprint != granted.fingerprint;
+        let wanted = match mode {
+            Mode::Plan => Verdict::Deny(DenyReason::Plan),
+            _ if is_changed => Verdict::Ask(AskReason::Changed),
+            _ => Verdict::Allow,
+        };
+        prop_assert_eq!(policy.judge(&now), wanted);
+        // What is granted as it is now has not changed, nor has the tool of another server.
+        let also = policy.clone().with_grant(Grant::tool(now.definition()));
+        prop_assert!(!also.is_changed(&now));
+        prop_assert!(!policy.is_changed(&now.with_server_identity("elsewhere")));
     }
 
     #[test]

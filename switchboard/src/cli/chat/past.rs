@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use super::ChatLoop;
+use crate::chat::Forms;
+use crate::cli::session;
 use crate::conversation::{DurableConversation, fork, transcript};
 use crate::display::untrusted;
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
 use crate::lang::t;
+use crate::setup::{Setup, mode_name};
 use crate::store::{Conversation, Role};
 
 /// How many conversations are listed.
@@ -57,6 +60,32 @@ impl ChatLoop {
                 "The model has no instructions. /system TEXT gives it some."
             )),
         }
+    }
+
+    /// Opens another conversation as `chat --resume` does: with its own model, servers, approval mode
+    /// and limits, and nothing of this one's.
+    pub(super) async fn open(&mut self, name: &str) -> Result<Option<Exit>, Failure> {
+        let store = Arc::clone(&self.setup.store);
+        let id = session::find(&*store, name).await?;
+        let mut run_args = self.setup.another();
+        session::resume(&*store, &id, &mut run_args).await?;
+        let user = self.setup.user.clone();
+        let durable = DurableConversation::load(Arc::clone(&store), &user, &id).await?;
+        let (forms, questions) = Forms::new();
+        let setup = Setup::set_up(store, run_args, forms).await?;
+        std::mem::replace(&mut self.setup, setup).stop().await;
+        self.console.questions = questions;
+        self.durable = durable;
+        (self.another, self.instructed) = (false, None);
+        self.welcome();
+        self.approval_mode();
+        self.go_on().await
+    }
+
+    /// Shows which calls run without a question.
+    pub(super) fn approval_mode(&mut self) {
+        let mode = mode_name(self.setup.mode);
+        self.dim(&t!("Approval mode: {mode}", mode = mode));
     }
 
     /// Lists the latest conversations.

@@ -188,13 +188,13 @@ async fn govern(
         }
         let mut changes = vec![tools_event(&row.user_id, &row.id)];
         if let Some(approval) = said.approval {
-            let fingerprint = match approval {
-                Approval::Auto => Some(agreed(app, servers, &row, tool, said).await?),
-                Approval::Ask | Approval::Deny => None,
-            };
+            if approval == Approval::Auto {
+                agreed(app, servers, &row, tool, said).await?;
+            }
+            let allowed = (approval == Approval::Auto).then_some(&**tool);
             let rules = app.store.rules(&row.user_id).await?;
             let decision = approval.decision();
-            changes.extend(decide(&mut row, &rules, tool.name(), decision, fingerprint));
+            changes.extend(decide(&mut row, &rules, tool.name(), decision, allowed));
         }
         Ok((row, changes))
     });
@@ -203,16 +203,16 @@ async fn govern(
     Ok(Json(shown.into_iter().next().unwrap_or_default()))
 }
 
-/// The fingerprint of a tool that a yes is for, if the tool is what was shown.
+/// Whether the tool that a yes is for is what was shown.
 async fn agreed(
     app: &App,
     user_servers: &UserServers,
     row: &Server,
     tool: &Arc<Entry>,
     said: &Governed,
-) -> Result<String, ApiError> {
+) -> Result<(), ApiError> {
     match &said.hash {
-        Some(shown) if *shown == digest(row, tool) => Ok(tool.fingerprint().to_string()),
+        Some(shown) if *shown == digest(row, tool) => Ok(()),
         Some(_) => {
             let name = tool.name();
             let message = format!("tool {name:?} is not what was shown: look at it again");

@@ -108,6 +108,8 @@ impl Plan {
         let tools = Arc::clone(&equipment.tools);
         let agent =
             setup::agent(&self.choice, demo, tools, &Tape::None, None, &self.settings).await?;
+        let user_servers = shared.server_pool.user_servers(&self.user);
+        let agent = setup::guarded(agent, user_servers.manager());
         let outputs = StoredOutputs::new(Arc::clone(&shared.store), conversation.id.clone());
         let selection = equipment.selection.clone();
         let agent = agent.with_store(outputs).with_selection(selection);

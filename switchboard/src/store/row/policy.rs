@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use mcp_jsonrpc::model::Tool;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -101,7 +102,13 @@ pub struct ApprovedDefinition {
     pub server_identity: String,
     /// The fingerprint of the definition then.
     pub fingerprint: String,
+    /// The whole definition then, as JSON, if it was at hand: what a change is shown against.
+    #[serde(default)]
+    pub definition: Option<String>,
 }
+
+/// A longer definition is not kept: a change of it is asked about, but not shown.
+const MAX_DEFINITION: usize = 256 * 1024;
 
 impl ApprovedDefinition {
     /// A definition.
@@ -118,7 +125,21 @@ impl ApprovedDefinition {
             kind,
             server_identity: server_identity.into(),
             fingerprint: fingerprint.into(),
+            definition: None,
         }
+    }
+
+    /// Keeps the whole definition.
+    #[must_use]
+    pub fn with_tool(mut self, tool: &Tool) -> Self {
+        let text = serde_json::to_string(tool).ok();
+        self.definition = text.filter(|text| text.len() <= MAX_DEFINITION);
+        self
+    }
+
+    /// The whole definition, if it was kept.
+    pub fn whole(&self) -> Option<Tool> {
+        serde_json::from_str(self.definition.as_ref()?).ok()
     }
 }
 

@@ -19,6 +19,7 @@ const STEPS: &[&str] = &[
     include_str!("tables_8_sandbox.sql"),
     include_str!("tables_9_versions.sql"),
     include_str!("tables_10_revision.sql"),
+    include_str!("tables_11_definition.sql"),
 ];
 
 /// EventCursor our files, from the fifth version on: "swbd".

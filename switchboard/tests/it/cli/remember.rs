@@ -173,3 +173,34 @@ fn going_on_keeps_the_instructions_unless_another_assistant_is_named() {
     }
     assert!(!asked[3].contains("Rhyme."));
 }
+
+#[test]
+fn a_conversation_opened_in_a_chat_goes_on_by_its_own_rules() {
+    let desk = Desk::new();
+    let args = ["run", "hello", "--max-rounds", "3", "-s", "demo"];
+    let started = desk.json(&[&args[..], &["--approve", "ask"]].concat());
+    let id = started["conversation"].as_str().unwrap();
+    let before = options(&desk, id);
+    let lines = format!("/approve auto\n/sessions {id}\n/approve\nwrite a note\nn\n/quit\n");
+    let output = desk.say(&["chat", "--approve", "auto", "--max-rounds", "9"], &lines);
+    let shown = String::from_utf8_lossy(&output.stdout);
+    assert!(shown.contains("demo wants to run write_note"), "{shown}");
+    assert!(!shown.contains("write_note answered"), "{shown}");
+    let modes = ["Approval mode: auto", "Approval mode: ask", "\nask\n"];
+    let places = modes.map(|mode| shown.find(mode));
+    assert!(places.is_sorted() && places[0].is_some(), "{shown}");
+    assert_eq!(options(&desk, id), before, "nothing of the other chat");
+}
+
+#[test]
+fn instructions_given_in_a_chat_end_with_it() {
+    let desk = Desk::new();
+    let id = desk.json(&["run", "hello"])["conversation"].clone();
+    let id = id.as_str().unwrap();
+    for next in ["/clear".to_owned(), format!("/sessions {id}")] {
+        let lines = format!("/system Rhyme.\n{next}\n/system\n/quit\n");
+        let output = desk.say(&["chat"], &lines);
+        let shown = String::from_utf8_lossy(&output.stdout);
+        assert!(shown.contains("The model has no instructions."), "{shown}");
+    }
+}

@@ -141,7 +141,7 @@ fn an_allowed_tool_runs_and_no_other_does() {
 }
 
 #[test]
-fn consent_covers_a_definition_and_not_what_it_becomes() {
+fn a_lasting_denial_is_stronger_than_consent_by_a_flag() {
     let desk = Desk::new();
     desk.run(&[
         "servers",
