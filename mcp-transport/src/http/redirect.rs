@@ -100,7 +100,7 @@ mod tests {
             Err("another origin"),
         );
         check(307, "file:///etc/passwd", Err("another origin"));
-        check(307, "http://[", Err("no URL"));
+        check(307, "http://[", Err("an invalid Location header"));
     }
 
     #[test]

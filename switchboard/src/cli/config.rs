@@ -117,11 +117,11 @@ impl Config {
     }
 }
 
-/// Parses a value: JSON that is not a string, or else text.
+/// Parses a value: JSON that is neither a string nor `null`, or else text.
 fn said(text: &str) -> Value {
     match serde_json::from_str(text) {
-        Ok(value @ (Value::Bool(_) | Value::Number(_) | Value::Object(_))) => value,
-        _ => Value::from(text),
+        Ok(Value::String(_) | Value::Null) | Err(_) => Value::from(text),
+        Ok(value) => value,
     }
 }
 

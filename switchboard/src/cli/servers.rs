@@ -72,7 +72,7 @@ struct Named {
 struct Logs {
     /// The server's name
     name: String,
-    /// How many lines
+    /// Number of lines
     #[arg(long, short = 'n', default_value_t = 200, value_name = "N")]
     lines: usize,
 }

@@ -92,7 +92,7 @@ fn files_go_with_a_message_or_are_refused_before_it_is_sent() {
     desk.json(&["run", "2 plus 3", "--approve", "auto", "--attach", note]);
     let shown = text(&desk.run(&["session", "show", "last"]).stdout);
     assert!(shown.contains("note.txt"), "{shown}");
-    for (file, why) in [(binary, "of no kind"), ("/no/such", "cannot be read")] {
+    for (file, why) in [(binary, "unsupported type"), ("/no/such", "cannot be read")] {
         let error = desk.error(&["run", "2 plus 3", "--attach", file]);
         assert!(
             error["error"]["message"].as_str().unwrap().contains(why),

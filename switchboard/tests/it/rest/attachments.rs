@@ -103,7 +103,7 @@ async fn what_a_model_cannot_take_is_refused_by_its_field_and_nothing_is_stored(
         (
             json!([file("a.txt", b"a"), file("b.exe", b"MZ\0\0")]),
             1,
-            "no kind",
+            "unsupported type",
         ),
         (json!([file("a.txt", b"")]), 0, "empty"),
         (json!([file("a.ogg", b"OggS and so on")]), 0, "audio/ogg"),

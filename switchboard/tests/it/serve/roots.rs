@@ -22,7 +22,8 @@ async fn servers_get_the_folders_of_the_settings_and_notice_of_changes() {
         let server = Server::new(script).start_http().await.unwrap();
         let desk = Desk::new();
         desk.run(&["servers", "add", "asks", &server.url()]);
-        desk.run(&["config", "set", "roots", r#"["/work/my notes"]"#]);
+        let set = ["config", "set", "roots", r#"["/work/my notes"]"#];
+        assert_eq!(desk.run(&set).status.code(), Some(0));
         let house = House::at(desk, &[]);
         let id = house.get("/api/mcp-servers")["items"][0]["id"].clone();
         let path = format!("/api/mcp-servers/{}/tools/roots/call", id.as_str().unwrap());
