@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
+use mcp_jsonrpc::model::CallToolResult;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 /// A log of calls. A call whose decision cannot be recorded is not made.
@@ -15,11 +17,12 @@ pub trait AuditLog: Send + Sync + 'static {
     fn record(&self, record: &CallRecord) -> io::Result<()>;
 }
 
-/// One of a call's two records: the decision, and later the outcome. A cancelled call has no second record.
+/// One of a call's records: the decision, and later the outcome. A call that continues as a task has a third one, the
+/// task's outcome, once its client has got it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CallRecord {
-    /// Identifies the call; both its records have it.
+    /// Identifies the call; all its records have it.
     pub call: String,
     /// The caller; empty where callers are not authenticated.
     pub caller: String,
@@ -47,12 +50,13 @@ pub struct CallEnd {
     pub outcome: CallOutcome,
     /// The digest of its result; `None` for an error.
     pub result: Option<String>,
-    /// Its duration, without the time its caller took to answer questions by repeating the call.
+    /// Its duration, from its admission to its end.
     pub duration: Duration,
 }
 
 /// The reason why a call runs, or does not.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CallDecision {
     /// The policy allows it.
@@ -67,6 +71,10 @@ pub enum CallDecision {
     NotAskable,
     /// It was not approved in time.
     Expired,
+    /// The caller's profile has not this tool.
+    NotPermitted,
+    /// Too many calls run already.
+    TooMany,
 }
 
 impl fmt::Display for CallDecision {
@@ -78,6 +86,8 @@ impl fmt::Display for CallDecision {
             Self::Declined => "declined",
             Self::NotAskable => "not_askable",
             Self::Expired => "expired",
+            Self::NotPermitted => "not_permitted",
+            Self::TooMany => "too_many",
         })
     }
 }
@@ -94,6 +104,19 @@ pub enum CallOutcome {
     Task,
     /// There is no result.
     Error,
+    /// It was cancelled, took too long, or its client is gone or did not answer a question in time. The tool may have
+    /// run. A late answer can continue the call, which then has another end.
+    Cancelled,
+}
+
+impl CallOutcome {
+    /// What a tool says of itself.
+    pub(crate) fn of(result: &CallToolResult) -> Self {
+        match result.failed() {
+            true => Self::Failed,
+            false => Self::Succeeded,
+        }
+    }
 }
 
 impl fmt::Display for CallOutcome {
@@ -103,6 +126,7 @@ impl fmt::Display for CallOutcome {
             Self::Failed => "failed",
             Self::Task => "task",
             Self::Error => "error",
+            Self::Cancelled => "cancelled",
         })
     }
 }

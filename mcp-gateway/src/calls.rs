@@ -1,7 +1,6 @@
 //! Tool calls: each is looked up, decided, recorded and made.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use mcp_client::Started;
 use mcp_jsonrpc::RawObject;
@@ -10,11 +9,23 @@ use mcp_manager::ServerName;
 use mcp_server::{Context, Error, ToolReply};
 use tool_policy::{Alarm, ToolInfo};
 
-use crate::audit::{CallDecision, CallEnd, CallOutcome, CallRecord, digest};
+use crate::admitted::{Admitted, record_start};
+use crate::audit::{CallDecision, CallOutcome, CallRecord, digest};
 use crate::gate::Refused;
 use crate::gateway::Shared;
 use crate::meta_tools::MetaOutcome;
 use crate::relay::Start;
+
+/// What a call holds itself under.
+const ADMITTED: &str = "admitted";
+
+/// The tool that a call is of.
+struct Target<'a> {
+    server: &'a ServerName,
+    /// The name that clients call it by.
+    exposed: &'a str,
+    info: ToolInfo,
+}
 
 impl Shared {
     pub(crate) async fn call_tool(
@@ -22,26 +33,24 @@ impl Shared {
         mut params: CallToolParams,
         cx: &Context,
     ) -> Result<ToolReply, Error> {
-        match self.call_meta_tool(&params, cx).await? {
+        match self.call_meta_tool(&params, cx)? {
             Some(MetaOutcome::Done(result)) => return Ok(ToolReply::Result(Box::new(result))),
             Some(MetaOutcome::Instead(instead)) => params = instead,
             None => {}
         }
-        let tools = self.known(&self.tools).await;
+        let tools = self.known(&self.tools);
         let Some((server, tool)) = tools.route(&params.name) else {
             return Err(self.unknown("tool", &params.name, cx));
         };
         let arguments = params.arguments.unwrap_or_else(RawObject::empty);
-        self.permit_tool(server, tool, cx)?;
         let Some(info) = self.info(server, tool) else {
             return Err(self.unknown("tool", &params.name, cx));
         };
-        let _running = self.gate.enter(&info, cx)?;
-        let began = Instant::now();
+        let exposed = params.name.as_str();
         let id = async { Ok::<_, Error>(self.ids.next()) };
         let id = cx.step("call-id", id).await?;
-        let mut record = CallRecord {
-            call: id.clone(),
+        let record = CallRecord {
+            call: id,
             caller: cx.caller().map(|it| it.id.clone()).unwrap_or_default(),
             client: cx.client_info().map(|it| it.name.clone()),
             server: info.server.clone(),
@@ -51,36 +60,41 @@ impl Shared {
             decision: CallDecision::Allowed,
             end: None,
         };
-        match self.gate.decide(&id, &info, &arguments, cx).await {
-            Ok(decision) => record.decision = decision,
-            Err(Refused::ByPolicy(refusal)) => {
-                record.decision = refusal.decision;
-                self.record(&record)?;
-                let text = format!("`{}` was not called: {}.", params.name, refusal.reason);
-                return Err(Error::failed(text));
-            }
-            Err(Refused::Failed(error)) => return Err(error),
-        }
-        // Once, however often the client comes back with answers.
-        let started = async { self.record(&record) };
-        cx.step("recorded", started).await?;
-        let result = self.relay_call(server, tool, arguments, &info, cx).await;
-        let (outcome, output) = match &result {
-            Ok(ToolReply::Result(result)) if result.failed() => (CallOutcome::Failed, Some(result)),
-            Ok(ToolReply::Result(result)) => (CallOutcome::Succeeded, Some(result)),
-            Ok(ToolReply::Task(_)) => (CallOutcome::Task, None),
-            Err(_) => (CallOutcome::Error, None),
+        let refused = |decision| {
+            let record = CallRecord {
+                decision,
+                ..record.clone()
+            };
+            record_start(self.audit.as_deref(), &record)
         };
-        let output = output.and_then(|result| serde_json::to_vec(&**result).ok());
-        record.end = Some(CallEnd {
-            outcome,
-            result: output.map(digest),
-            duration: began.elapsed(),
-        });
-        // It has run: its result is worth more than its record.
-        if let Err(error) = self.record(&record) {
-            tracing::error!(%error, call = id, "the end of a call was not recorded");
+        if let Err(error) = self.permit_tool(server, tool, cx) {
+            refused(CallDecision::NotPermitted)?;
+            return Err(error);
         }
+        // The same one in all rounds.
+        let call = match cx.held::<Admitted>(ADMITTED) {
+            Some(call) => call,
+            None => {
+                let place = match self.gate.enter(&info, cx) {
+                    Ok(place) => place,
+                    Err(error) => {
+                        refused(CallDecision::TooMany)?;
+                        return Err(error);
+                    }
+                };
+                let call = Arc::new(Admitted::new(place, self.audit.clone()));
+                cx.hold(ADMITTED, Arc::clone(&call));
+                call
+            }
+        };
+        let target = Target {
+            server,
+            exposed,
+            info,
+        };
+        let result = self.admitted(&call, record, &target, arguments, cx).await;
+        // A call that runs has recorded its end; to the others this says that they are over.
+        call.over(None);
         let reply = match result? {
             ToolReply::Result(result) => ToolReply::Result(Box::new(self.gate.screened(*result))),
             reply => reply,
@@ -94,14 +108,50 @@ impl Shared {
         }
     }
 
-    async fn relay_call(
+    /// Decides about a call, and makes and records it.
+    async fn admitted(
         self: &Arc<Self>,
-        server: &ServerName,
-        tool: &str,
+        call: &Admitted,
+        mut record: CallRecord,
+        target: &Target<'_>,
         arguments: RawObject,
-        info: &ToolInfo,
         cx: &Context,
     ) -> Result<ToolReply, Error> {
+        let deciding = self.gate.decide(&record.call, &target.info, &arguments, cx);
+        match cx.step("decision", deciding).await {
+            Ok(decision) => record.decision = decision,
+            Err(Refused::ByPolicy(refusal)) => {
+                record.decision = refusal.decision;
+                record_start(self.audit.as_deref(), &record)?;
+                let text = format!("`{}` was not called: {}.", target.exposed, refusal.reason);
+                return Err(Error::failed(text));
+            }
+            Err(Refused::Failed(error)) => return Err(error),
+        }
+        // Once, however often the client comes back with answers.
+        let started = async { record_start(self.audit.as_deref(), &record) };
+        cx.step("recorded", started).await?;
+        call.started(&record);
+        let result = self.relay_call(&record, target, arguments, cx).await;
+        let (outcome, output) = match &result {
+            Ok(ToolReply::Result(result)) => (CallOutcome::of(result), Some(result)),
+            Ok(ToolReply::Task(_)) => (CallOutcome::Task, None),
+            Err(_) => (CallOutcome::Error, None),
+        };
+        let output = output.and_then(|result| serde_json::to_vec(&**result).ok());
+        call.over(Some((outcome, output.map(digest))));
+        result
+    }
+
+    async fn relay_call(
+        self: &Arc<Self>,
+        record: &CallRecord,
+        target: &Target<'_>,
+        arguments: RawObject,
+        cx: &Context,
+    ) -> Result<ToolReply, Error> {
+        let (server, info) = (target.server, &target.info);
+        let tool = info.tool.as_str();
         let bare = RawObject::from_serialize(&serde_json::json!({
             "name": tool, "arguments": arguments,
         }))?;
@@ -134,14 +184,19 @@ impl Shared {
             Started::Task(task) => {
                 let task = task.created().cloned();
                 let task = task.ok_or_else(|| Error::internal("a task without a handle"))?;
-                let task = self.expose_task(server, task, cx)?;
+                let task = self.expose_task(record, task, cx)?;
                 Ok(ToolReply::Task(Box::new(task)))
             }
         }
     }
 
     /// Refuses a tool that the caller may not use.
-    fn permit_tool(&self, server: &ServerName, tool: &str, cx: &Context) -> Result<(), Error> {
+    pub(crate) fn permit_tool(
+        &self,
+        server: &ServerName,
+        tool: &str,
+        cx: &Context,
+    ) -> Result<(), Error> {
         self.permit(server, cx)?;
         match self.profile(cx.caller()).allows_tool(server.as_str(), tool) {
             true => Ok(()),
@@ -150,16 +205,6 @@ impl Shared {
                  called"
             ))),
         }
-    }
-
-    fn record(&self, record: &CallRecord) -> Result<(), Error> {
-        let Some(log) = &self.audit else {
-            return Ok(());
-        };
-        log.record(record).map_err(|error| {
-            tracing::error!(%error, "a call was not recorded");
-            Error::internal("the call could not be recorded, so it was not made")
-        })
     }
 
     /// A tool as the policy sees it.
@@ -181,8 +226,8 @@ impl Shared {
     }
 
     /// Leaves out the tools that are switched off or denied to the caller.
-    pub(crate) async fn retain_offered(&self, tools: &mut Vec<Tool>, cx: &Context) {
-        let merged = self.known(&self.tools).await;
+    pub(crate) fn retain_offered(&self, tools: &mut Vec<Tool>, cx: &Context) {
+        let merged = self.known(&self.tools);
         let catalog = self.manager.catalog();
         let profile = self.profile(cx.caller());
         tools.retain(|tool| {

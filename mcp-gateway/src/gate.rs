@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use serde_json::json;
 use tool_policy::{
     Alarm, AskReason, Caller, DefinitionChange, DenyReason, Grant, Policy, SecretSource, Secrets,
-    ToolInfo, Verdict, consent_digest, is_hidden, screen_result,
+    ToolInfo, Verdict, consent_digest, is_hidden, screen_instructions, screen_result,
 };
 
 use crate::approver::{ApprovalRequest, Approver};
@@ -55,7 +55,7 @@ pub(crate) struct Gate {
     pub(crate) owner: Option<String>,
     pub(crate) limits: CallLimits,
     /// What calls may not give to other servers.
-    pub(crate) secrets: Mutex<Arc<Secrets>>,
+    secrets: Mutex<Arc<Secrets>>,
     approver: Option<Arc<dyn Approver>>,
     running: Arc<Mutex<HashMap<String, usize>>>,
 }
@@ -95,6 +95,11 @@ impl Gate {
         *current = policy;
     }
 
+    /// Replaces the secrets that calls may give to no server but their own.
+    pub(crate) fn set_secrets(&self, secrets: Secrets) {
+        *self.secrets.lock() = Arc::new(secrets);
+    }
+
     /// What a caller gets of a result.
     pub(crate) fn screened(&self, result: CallToolResult) -> CallToolResult {
         match &self.policy {
@@ -102,6 +107,17 @@ impl Gate {
             Some(policy) => {
                 let scan = policy.lock().scan();
                 screen_result(result, &scan)
+            }
+        }
+    }
+
+    /// What a caller reads of a server's instructions.
+    pub(crate) fn instructions(&self, text: String) -> String {
+        match &self.policy {
+            None => text,
+            Some(policy) => {
+                let scan = policy.lock().scan();
+                screen_instructions(text, &scan)
             }
         }
     }
@@ -366,7 +382,8 @@ fn now() -> Option<SystemTime> {
     Some(SystemTime::now())
 }
 
-fn seconds() -> u64 {
+/// The time, in seconds since 1970.
+pub(crate) fn seconds() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     now.unwrap_or_default().as_secs()
 }

@@ -20,7 +20,7 @@ use mcp_server::{Caller, Context, Error, Handler, ToolReply};
 
 use crate::error;
 use crate::gateway::Shared;
-use crate::lists::Lists;
+use crate::lists::{Listable, Lists};
 use crate::relay::Relay;
 use crate::routes::Merged;
 
@@ -29,34 +29,29 @@ const LEVEL_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(crate) struct GatewayHandler(pub(crate) Arc<Shared>);
 
-/// Copies the items of a merged list into a result.
+/// A page of what a caller may see of a merged list, as a result.
 macro_rules! listed {
-    ($merged:expr, $Result:ident) => {{
-        let merged = $merged;
-        let mut result = $Result::new(merged.items.clone());
-        let ttl = merged.ttl.unwrap_or(Duration::ZERO);
+    ($shared:expr, $merged:expr, $items:expr, $params:expr, $Result:ident) => {{
+        let (page, next) = mcp_server::page(&$items, $params.cursor.as_deref(), $shared.page_len)?;
+        let mut result = $Result::new(page.to_vec());
+        result.next_cursor = next;
+        let ttl = $merged.ttl.unwrap_or(Duration::ZERO);
         result.ttl_ms = i64::try_from(ttl.as_millis()).ok();
-        result.cache_scope = Some(merged.scope.clone());
+        result.cache_scope = Some($merged.scope.clone());
         Ok::<_, Error>(result)
     }};
 }
 
 impl Shared {
     /// A merged list that includes every change announced so far.
-    async fn fresh<T: crate::lists::Listable>(&self, lists: &Lists<T>) -> Arc<Merged<T>> {
+    async fn fresh<T: Listable>(&self, lists: &Lists<T>) -> Arc<Merged<T>> {
         let catalog = self.manager.fresh_catalog().await;
-        let upstreams = self.upstreams();
-        lists.merged(&self.manager, &upstreams, &catalog).await
+        lists.merged(&self.upstreams(), &catalog)
     }
 
     /// A merged list as it is known now.
-    pub(crate) async fn known<T: crate::lists::Listable>(
-        &self,
-        lists: &Lists<T>,
-    ) -> Arc<Merged<T>> {
-        let catalog = self.manager.catalog();
-        let upstreams = self.upstreams();
-        lists.merged(&self.manager, &upstreams, &catalog).await
+    pub(crate) fn known<T: Listable>(&self, lists: &Lists<T>) -> Arc<Merged<T>> {
+        lists.merged(&self.upstreams(), &self.manager.catalog())
     }
 
     pub(crate) fn relay<'a>(
@@ -90,16 +85,16 @@ impl Handler for GatewayHandler {
         self.0.instructions(caller)
     }
 
-    async fn list_tools(&self, _: PageParams, cx: Context) -> Result<ListToolsResult, Error> {
-        let mut result: ListToolsResult =
-            listed!(self.0.fresh(&self.0.tools).await, ListToolsResult)?;
-        self.0.retain_offered(&mut result.tools, &cx).await;
-        self.0.meta_tools.adjust(&mut result.tools);
-        Ok(result)
+    async fn list_tools(&self, page: PageParams, cx: Context) -> Result<ListToolsResult, Error> {
+        let merged = self.0.fresh(&self.0.tools).await;
+        let mut tools = merged.items.clone();
+        self.0.retain_offered(&mut tools, &cx);
+        self.0.meta_tools.adjust(&mut tools);
+        listed!(self.0, merged, tools, page, ListToolsResult)
     }
 
     async fn find_tool(&self, name: &str, _: &Context) -> Option<Arc<Tool>> {
-        let found = self.0.known(&self.0.tools).await;
+        let found = self.0.known(&self.0.tools);
         found.find(name).cloned().map(Arc::new)
     }
 
@@ -140,11 +135,10 @@ impl Handler for GatewayHandler {
         self.0.connections.roots_changed(session);
     }
 
-    async fn list_skills(&self, _: PageParams, cx: Context) -> Result<ListSkillsResult, Error> {
+    async fn list_skills(&self, page: PageParams, cx: Context) -> Result<ListSkillsResult, Error> {
         let merged = self.0.listed_skills().await;
-        let mut result: ListSkillsResult = listed!(merged.as_ref(), ListSkillsResult)?;
-        self.0.retain_visible(&mut result.skills, &merged, &cx);
-        Ok(result)
+        let skills = self.0.visible(&merged, &cx);
+        listed!(self.0, merged, skills, page, ListSkillsResult)
     }
 
     async fn get_skill(
@@ -165,25 +159,22 @@ impl Handler for GatewayHandler {
 
     async fn list_resources(
         &self,
-        _: PageParams,
+        page: PageParams,
         cx: Context,
     ) -> Result<ListResourcesResult, Error> {
         let merged = self.0.fresh(&self.0.resources).await;
-        let mut result = listed!(merged.as_ref(), ListResourcesResult)?;
-        self.0.retain_visible(&mut result.resources, &merged, &cx);
-        Ok(result)
+        let resources = self.0.visible(&merged, &cx);
+        listed!(self.0, merged, resources, page, ListResourcesResult)
     }
 
     async fn list_resource_templates(
         &self,
-        _: PageParams,
+        page: PageParams,
         cx: Context,
     ) -> Result<ListResourceTemplatesResult, Error> {
         let merged = self.0.fresh(&self.0.templates).await;
-        let mut result = listed!(merged.as_ref(), ListResourceTemplatesResult)?;
-        self.0
-            .retain_visible(&mut result.resource_templates, &merged, &cx);
-        Ok(result)
+        let templates = self.0.visible(&merged, &cx);
+        listed!(self.0, merged, templates, page, ListResourceTemplatesResult)
     }
 
     async fn read_resource(
@@ -193,7 +184,7 @@ impl Handler for GatewayHandler {
     ) -> Result<ReadResourceResult, Error> {
         let uri = params.uri;
         let Some(server) = self.0.owner(&uri).await else {
-            return Err(Error::resource_not_found(uri));
+            return Err(self.0.unknown_resource(uri, &cx));
         };
         self.0.permit(&server, &cx)?;
         let bare = RawObject::from_serialize(&serde_json::json!({"uri": uri}))?;
@@ -222,11 +213,18 @@ impl Handler for GatewayHandler {
         }
     }
 
-    async fn list_prompts(&self, _: PageParams, cx: Context) -> Result<ListPromptsResult, Error> {
+    fn unwatched(&self, uri: &str) {
+        self.0.watches.remove(uri);
+    }
+
+    async fn list_prompts(
+        &self,
+        page: PageParams,
+        cx: Context,
+    ) -> Result<ListPromptsResult, Error> {
         let merged = self.0.fresh(&self.0.prompts).await;
-        let mut result = listed!(merged.as_ref(), ListPromptsResult)?;
-        self.0.retain_visible(&mut result.prompts, &merged, &cx);
-        Ok(result)
+        let prompts = self.0.visible(&merged, &cx);
+        listed!(self.0, merged, prompts, page, ListPromptsResult)
     }
 
     async fn get_prompt(
@@ -234,7 +232,7 @@ impl Handler for GatewayHandler {
         params: GetPromptParams,
         cx: Context,
     ) -> Result<GetPromptResult, Error> {
-        let prompts = self.0.known(&self.0.prompts).await;
+        let prompts = self.0.known(&self.0.prompts);
         let Some((server, prompt)) = prompts.route(&params.name) else {
             return Err(self.0.unknown("prompt", &params.name, &cx));
         };
@@ -271,7 +269,7 @@ impl Handler for GatewayHandler {
     ) -> Result<CompleteResult, Error> {
         let server = match &mut params.reference {
             CompletionReference::Prompt(reference) => {
-                let prompts = self.0.known(&self.0.prompts).await;
+                let prompts = self.0.known(&self.0.prompts);
                 let Some((server, name)) = prompts.route(&reference.name) else {
                     return Err(self.0.unknown("prompt", &reference.name, &cx));
                 };
@@ -279,7 +277,7 @@ impl Handler for GatewayHandler {
                 server.clone()
             }
             CompletionReference::Resource(reference) => {
-                let templates = self.0.known(&self.0.templates).await;
+                let templates = self.0.known(&self.0.templates);
                 match templates.route(&reference.uri) {
                     Some((server, _)) => server.clone(),
                     None => self

@@ -13,7 +13,7 @@ use crate::gateway::Shared;
 use crate::live_call::{Event, Outcome};
 use crate::open_calls::{Asking, Channel, Holder, OpenCall};
 use crate::questions::declared;
-use crate::relay::{Start, forwarded};
+use crate::relay::{RELAY_TIME, Start, forwarded};
 
 /// What a leg brings along.
 pub(crate) struct Leg {
@@ -65,7 +65,6 @@ impl Leg {
             None => Channel::Managed(server.as_str().to_owned()),
         };
         let call = OpenCall {
-            server: server.as_str().to_owned(),
             channel,
             asking: Asking::of(client, self.parks),
             holder: self.holder.clone(),
@@ -91,6 +90,7 @@ impl Leg {
 
     fn options(self, level: Option<LoggingLevel>) -> CallOptions {
         let mut options = CallOptions::default()
+            .with_usual_idle_timeout(RELAY_TIME)
             .with_caller(Caller::new(&*self.id, &*self.id))
             .with_capabilities(self.capabilities);
         if self.parks {

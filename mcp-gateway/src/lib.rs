@@ -1,7 +1,9 @@
 #![doc = include_str!("../README.md")]
 
+mod admitted;
 mod approver;
 mod audit;
+mod builder;
 mod calls;
 mod completions;
 mod connections;
@@ -26,7 +28,8 @@ mod watches;
 
 pub use approver::{ApprovalRequest, Approver};
 pub use audit::{AuditLog, CallDecision, CallEnd, CallOutcome, CallRecord};
+pub use builder::{GatewayBuilder, Upstream};
 pub use connections::ConnectionLimits;
 pub use gate::CallLimits;
-pub use gateway::{Gateway, GatewayBuilder, Upstream};
+pub use gateway::Gateway;
 pub use profile::Profile;

@@ -62,6 +62,10 @@ impl MetaTools {
             }
         }
         if self.outputs.is_some() {
+            for tool in tools.iter_mut() {
+                // A shortened result has no structured content.
+                tool.output_schema = None;
+            }
             tools.push(listed(reader()));
         }
     }
@@ -82,7 +86,7 @@ impl MetaTools {
 
 impl Shared {
     /// Makes a call of one of the gateway's own tools; `None` if the name is not one of theirs.
-    pub(crate) async fn call_meta_tool(
+    pub(crate) fn call_meta_tool(
         &self,
         params: &CallToolParams,
         cx: &Context,
@@ -96,15 +100,18 @@ impl Shared {
             .map_err(|error| Error::failed(error.to_string()))?;
         Ok(Some(match call {
             MetaCall::Search { query } => {
-                let found = self.search(&query, cx).await;
+                let found = self.search(&query, cx);
                 let text = search_results(&found);
                 MetaOutcome::Done(CallToolResult::new(vec![ContentBlock::text(text)]))
             }
             MetaCall::Call { name, arguments } => {
-                let tools = self.known(&self.tools).await;
-                let Some(tool) = tools.find(&name) else {
+                let tools = self.known(&self.tools);
+                let found = tools.find(&name).zip(tools.route(&name));
+                let Some((tool, (server, own))) = found else {
                     return Err(self.unknown("tool", &name, cx));
                 };
+                // The schema is shown to those only who may use the tool.
+                self.permit_tool(server, own, cx)?;
                 check(tool, &arguments)?;
                 let mut instead = CallToolParams::new(name);
                 instead.arguments = Some(arguments);
@@ -120,8 +127,8 @@ impl Shared {
     }
 
     /// The tools that fit best, of those that the caller may call.
-    async fn search(&self, query: &str, cx: &Context) -> Vec<ToolInfo> {
-        let tools = self.known(&self.tools).await;
+    fn search(&self, query: &str, cx: &Context) -> Vec<ToolInfo> {
+        let tools = self.known(&self.tools);
         let hits = self
             .meta_tools
             .index(&tools)
@@ -132,7 +139,7 @@ impl Shared {
                 continue;
             };
             let mut offered = vec![tool.clone()];
-            self.retain_offered(&mut offered, cx).await;
+            self.retain_offered(&mut offered, cx);
             if !offered.is_empty() {
                 found.push(info(&tools, tool));
             }

@@ -1,16 +1,14 @@
 //! The running upstream calls, and the owners of questions and log messages.
 
 use std::collections::BTreeMap;
-use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use mcp_client::{Client, Origin};
 use mcp_jsonrpc::model::LogMessageParams;
 use mcp_server::Context;
 use mcp_transport::TransportKind;
 use parking_lot::Mutex;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::mpsc;
 
 use crate::live_call::Event;
 
@@ -76,12 +74,9 @@ impl Holder {
 #[derive(Default)]
 pub(crate) struct OpenCalls {
     calls: Mutex<BTreeMap<String, OpenCall>>,
-    /// Notified when a call ends.
-    ended: Notify,
 }
 
 pub(crate) struct OpenCall {
-    pub(crate) server: String,
     pub(crate) channel: Channel,
     pub(crate) asking: Asking,
     pub(crate) holder: Holder,
@@ -127,27 +122,6 @@ impl OpenCalls {
         Some((found.events.clone(), found.asking))
     }
 
-    /// Waits until the calls that run at these servers now have ended, within `limit`.
-    pub(crate) async fn drained(&self, servers: impl Fn(&str) -> bool, limit: Duration) {
-        let running: Vec<String> = {
-            let calls = self.calls.lock();
-            let running = calls.iter().filter(|(_, call)| servers(&call.server));
-            running.map(|(id, _)| id.clone()).collect()
-        };
-        let waiting = async {
-            loop {
-                let mut ended = pin!(self.ended.notified());
-                ended.as_mut().enable();
-                let runs = |id: &String| self.calls.lock().contains_key(id);
-                if !running.iter().any(runs) {
-                    return;
-                }
-                ended.await;
-            }
-        };
-        let _ = tokio::time::timeout(limit, waiting).await;
-    }
-
     /// Passes a log message on that may be of any call on this channel; returns it if no call is
     /// open there. Each client gets it once. If the calls are of several callers it is dropped: one
     /// must not read what is logged for another.
@@ -176,6 +150,5 @@ impl OpenCalls {
 impl Drop for Registration {
     fn drop(&mut self) {
         self.calls.calls.lock().remove(&self.id);
-        self.calls.ended.notify_waiters();
     }
 }

@@ -3,8 +3,6 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use mcp_jsonrpc::RawObject;
-use mcp_jsonrpc::model::task::Task;
 use mcp_jsonrpc::model::{CallToolResult, ContentBlock};
 use mcp_server::{Context, Error};
 use parking_lot::Mutex;
@@ -65,17 +63,6 @@ impl Outputs {
         short.is_error = result.is_error;
         short.meta = result.meta;
         Ok(short)
-    }
-
-    /// As [`fit`](Self::fit), for the result of a task.
-    pub(crate) fn fit_task(&self, task: &mut Task, cx: &Context) -> Result<(), Error> {
-        if let Some(result) = &task.result
-            && result.get().len() > self.cap
-        {
-            let fitting = self.fit(result.parse()?, cx)?;
-            task.result = Some(RawObject::from_serialize(&fitting)?);
-        }
-        Ok(())
     }
 
     fn keep(&self, mut text: String) -> u64 {

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use futures_util::future::{BoxFuture, join_all};
 use mcp_client::{CallError, Parked, Started};
@@ -25,6 +26,10 @@ use crate::error::Failure;
 use crate::gateway::Shared;
 use crate::leg::Leg;
 use crate::live_call::{LiveCall, QUEUE};
+
+/// How long a relayed request may take, and stay silent. Its client has its own limit, and cancels what it no longer
+/// waits for; this one bounds the requests of clients that have none.
+pub(crate) const RELAY_TIME: Duration = Duration::from_secs(24 * 3600);
 
 /// The prefix of the `_meta` members that the protocol defines for one hop.
 const PROTOCOL_META: &str = "io.modelcontextprotocol/";

@@ -102,7 +102,7 @@ fn join(prefix: &str, name: &str) -> String {
 pub(crate) struct Part<'a, T> {
     pub(crate) server: &'a ServerName,
     pub(crate) prefix: &'a str,
-    pub(crate) items: &'a [T],
+    pub(crate) items: Vec<&'a T>,
     pub(crate) ttl: Option<Duration>,
     pub(crate) scope: CacheScope,
 }
@@ -223,7 +223,7 @@ mod tests {
         Merged::new(lists.iter().map(|(server, prefix, tools)| Part {
             server,
             prefix,
-            items: tools,
+            items: tools.iter().collect(),
             ttl: None,
             scope: CacheScope::Public,
         }))
@@ -282,7 +282,7 @@ mod tests {
         let part = |seconds: Option<u64>, scope: CacheScope| Part::<Tool> {
             server: &name,
             prefix: "",
-            items: &[],
+            items: Vec::new(),
             ttl: seconds.map(Duration::from_secs),
             scope,
         };
@@ -304,16 +304,16 @@ mod tests {
     #[test]
     fn a_uri_belongs_to_the_template_with_the_longest_literal_start() {
         let (a, b): (ServerName, ServerName) = ("a".parse().unwrap(), "b".parse().unwrap());
-        let template = |uri: &str| vec![ResourceTemplate::new(uri, "t")];
+        let template = |uri: &str| ResourceTemplate::new(uri, "t");
         let (first, second) = (template("file:///{+path}"), template("file:///logs/{name}"));
-        let part = |server, items| Part {
+        let part = |server, template| Part {
             server,
             prefix: "x__",
-            items,
+            items: vec![template],
             ttl: None,
             scope: CacheScope::Public,
         };
-        let merged = Merged::new([part(&a, &first[..]), part(&b, &second[..])]);
+        let merged = Merged::new([part(&a, &first), part(&b, &second)]);
         assert_eq!(merged.maker("file:///logs/1"), Some(&b));
         assert_eq!(merged.maker("file:///etc"), Some(&a));
         assert_eq!(merged.maker("http://x"), None);

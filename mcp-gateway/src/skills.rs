@@ -1,7 +1,9 @@
 //! Skills of upstream servers (SEP-2640). Their URIs are unchanged.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use futures_util::future::join_all;
 use mcp_client::Client;
 use mcp_jsonrpc::Method;
 use mcp_jsonrpc::model::{
@@ -10,17 +12,61 @@ use mcp_jsonrpc::model::{
 };
 use mcp_manager::ServerName;
 use mcp_server::{Context, Error};
+use parking_lot::Mutex;
+use tokio::time::timeout;
 
 use crate::error;
 use crate::gateway::Shared;
-use crate::lists::has_extension;
-use crate::routes::Merged;
+use crate::lists::Current;
+use crate::routes::{Merged, Part};
+
+/// Time that a server has to list its skills; one that takes longer is left out.
+const LIST_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The skills of all servers, as they were listed last: their changes are not announced.
+#[derive(Default)]
+pub(crate) struct Skills(Mutex<Option<Current<Skill>>>);
 
 impl Shared {
-    /// All skills, as their servers list them now: changes are not announced.
+    /// All skills, as the servers that are connected list them now.
     pub(crate) async fn listed_skills(&self) -> Arc<Merged<Skill>> {
-        self.skills.forget();
-        self.known(&self.skills).await
+        let (upstreams, epoch) = (self.upstreams(), self.manager.catalog().epoch());
+        let clients = self.connected_clients().into_iter();
+        let clients = clients.filter(|(_, client)| has_extension(client, extension::SKILLS));
+        let lists = clients.map(|(server, client)| async move {
+            match timeout(LIST_TIMEOUT, client.list_skills()).await {
+                Ok(Ok(listed)) => return Some((server, listed)),
+                Ok(Err(error)) => tracing::warn!(%server, %error, "skills are missing"),
+                Err(_) => tracing::warn!(%server, "skills are missing: no answer in time"),
+            }
+            None
+        });
+        let lists = join_all(lists).await;
+        let merged = Merged::new(lists.iter().flatten().map(|(server, listed)| Part {
+            server,
+            // URIs stay as they are.
+            prefix: "",
+            items: listed.items.iter().collect(),
+            ttl: listed.ttl,
+            scope: listed.scope.clone(),
+        }));
+        let merged = Arc::new(merged);
+        *self.skills.0.lock() = Some((upstreams, epoch, Arc::clone(&merged)));
+        merged
+    }
+
+    /// All skills, listed anew only if the servers have changed since.
+    async fn known_skills(&self) -> Arc<Merged<Skill>> {
+        let upstreams = self.upstreams();
+        let known = self.skills.0.lock().clone();
+        match known {
+            Some((of, epoch, merged))
+                if Arc::ptr_eq(&of, &upstreams) && epoch == self.manager.catalog().epoch() =>
+            {
+                merged
+            }
+            _ => self.listed_skills().await,
+        }
     }
 
     pub(crate) async fn get_skill(
@@ -62,7 +108,7 @@ impl Shared {
 
     /// The server whose skill has this file or directory.
     pub(crate) async fn skill_keeper(&self, uri: &str) -> Option<ServerName> {
-        let skills = self.known(&self.skills).await;
+        let skills = self.known_skills().await;
         skills.keeper(uri).cloned()
     }
 
@@ -80,4 +126,10 @@ impl Shared {
         let answer = self.manager.call(server.as_str(), request).await;
         answer.map_err(|error| error::upstream(server, &error, cx))
     }
+}
+
+/// Whether a server declares an extension.
+fn has_extension(client: &Client, id: &str) -> bool {
+    let extensions = client.server().capabilities.extensions;
+    extensions.is_some_and(|extensions| extensions.contains_key(id))
 }

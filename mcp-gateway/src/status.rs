@@ -1,5 +1,7 @@
 //! The gateway's instructions: what its servers offer together, and which are missing and why.
 
+use std::sync::Arc;
+
 use mcp_client::Client;
 use mcp_jsonrpc::RawMap;
 use mcp_jsonrpc::model::{
@@ -9,6 +11,7 @@ use mcp_manager::{ServerName, ServerState};
 use mcp_server::{Caller, Context, Error};
 
 use crate::gateway::Shared;
+use crate::profile::Profile;
 use crate::routes::{Item, Merged};
 
 /// How many hidden names the instructions list.
@@ -72,6 +75,7 @@ impl Shared {
             if let Some(text) = client.server().instructions
                 && profile.allows_server(server.as_str())
             {
+                let text = self.gate.instructions(text);
                 sections.push(format!("# {server}\n\n{text}"));
             }
         }
@@ -79,7 +83,7 @@ impl Shared {
         if !unavailable.is_empty() {
             sections.push(format!("Not available: {}", unavailable.join(", ")));
         }
-        let hidden = self.hidden();
+        let hidden = self.hidden(&profile);
         if !hidden.is_empty() {
             sections.push(format!(
                 "Hidden, because an earlier server has the same name: {}",
@@ -93,6 +97,13 @@ impl Shared {
     pub(crate) fn unavailable(&self, caller: Option<&Caller>) -> Vec<String> {
         let profile = self.profile(caller);
         let upstreams = self.upstreams();
+        let absent = self.missing.lock().clone();
+        let absent = absent
+            .into_iter()
+            .map(|(name, reason)| match profile.allows_server(&name) {
+                true => format!("{name} ({reason})"),
+                false => format!("{name} (not permitted for this caller)"),
+            });
         let missing = upstreams.iter().filter_map(|upstream| {
             let name = &upstream.name;
             if !profile.allows_server(name.as_str()) {
@@ -108,19 +119,27 @@ impl Shared {
                 (state, None) => Some(format!("{name} ({})", state.as_str())),
             }
         });
-        missing.collect()
+        missing.chain(absent).collect()
     }
 
-    /// The items that cannot be reached under their names.
-    fn hidden(&self) -> Vec<String> {
-        fn of<T>(merged: Option<std::sync::Arc<Merged<T>>>, kind: &str, all: &mut Vec<String>) {
-            let hidden = merged.iter().flat_map(|merged| &merged.hidden);
-            all.extend(hidden.map(|(server, name)| format!("{kind} {name} of {server}")));
+    /// The items that the caller may use, but not reach under their names.
+    fn hidden(&self, profile: &Profile) -> Vec<String> {
+        fn of<T>(merged: Option<Arc<Merged<T>>>) -> Vec<(ServerName, String)> {
+            merged.map_or_else(Vec::new, |merged| merged.hidden.clone())
         }
-        let mut all = Vec::new();
-        of(self.tools.last(), "the tool", &mut all);
-        of(self.prompts.last(), "the prompt", &mut all);
-        of(self.resources.last(), "the resource", &mut all);
+        let kinds = [
+            ("the tool", of(self.tools.last())),
+            ("the prompt", of(self.prompts.last())),
+            ("the resource", of(self.resources.last())),
+        ];
+        let mut all: Vec<String> = Vec::new();
+        for (kind, hidden) in kinds {
+            let visible = hidden.iter().filter(|(server, name)| match kind {
+                "the tool" => profile.allows_tool(server.as_str(), name),
+                _ => profile.allows_server(server.as_str()),
+            });
+            all.extend(visible.map(|(server, name)| format!("{kind} {name} of {server}")));
+        }
         if all.len() > SHOWN_HIDDEN {
             let more = all.len() - SHOWN_HIDDEN;
             all.truncate(SHOWN_HIDDEN);
@@ -131,13 +150,22 @@ impl Shared {
 
     /// The error for a name that no connected server has.
     pub(crate) fn unknown(&self, kind: &str, name: &str, cx: &Context) -> Error {
-        let mut message = format!("unknown {kind}: {name}");
-        let unavailable = self.unavailable(cx.caller());
-        if !unavailable.is_empty() {
-            message.push_str("; not available: ");
-            message.push_str(&unavailable.join(", "));
+        let missing = self.missing_note(cx);
+        let separator = if missing.is_empty() { "" } else { "; " };
+        Error::invalid_params(format!("unknown {kind}: {name}{separator}{missing}"))
+    }
+
+    /// The error for a resource that no connected server has.
+    pub(crate) fn unknown_resource(&self, uri: String, cx: &Context) -> Error {
+        Error::resource_not_found_with(uri, self.missing_note(cx))
+    }
+
+    /// The servers that might have what is unknown.
+    fn missing_note(&self, cx: &Context) -> String {
+        match self.unavailable(cx.caller()) {
+            none if none.is_empty() => String::new(),
+            some => format!("not available: {}", some.join(", ")),
         }
-        Error::invalid_params(message)
     }
 
     /// The error for a server that is not configured any more.
@@ -157,31 +185,27 @@ impl Shared {
         }
     }
 
-    /// Leaves out the items of servers that the caller may not use.
-    pub(crate) fn retain_visible<T: Item>(
-        &self,
-        items: &mut Vec<T>,
-        merged: &Merged<T>,
-        cx: &Context,
-    ) {
+    /// The items of the servers that the caller may use.
+    pub(crate) fn visible<T: Item>(&self, merged: &Merged<T>, cx: &Context) -> Vec<T> {
         let profile = self.profile(cx.caller());
-        items.retain(|item| {
+        let items = merged.items.iter().filter(|item| {
             let route = merged.route(item.key());
             route.is_some_and(|(server, _)| profile.allows_server(server.as_str()))
         });
+        items.cloned().collect()
     }
 
     /// The server that a resource belongs to: the one that lists it, the one whose skill it is part
     /// of, the one whose template it fits, or the only one that has resources at all.
     pub(crate) async fn owner(&self, uri: &str) -> Option<ServerName> {
-        let resources = self.known(&self.resources).await;
+        let resources = self.known(&self.resources);
         if let Some((server, _)) = resources.route(uri) {
             return Some(server.clone());
         }
         if let Some(server) = self.skill_keeper(uri).await {
             return Some(server);
         }
-        let templates = self.known(&self.templates).await;
+        let templates = self.known(&self.templates);
         if let Some(server) = templates.maker(uri) {
             return Some(server.clone());
         }

@@ -309,8 +309,8 @@ impl Manager {
     where
         F: Future<Output = Result<T, CallError>>,
     {
-        let usual = handle.config().call_idle_timeout(tool.unwrap_or_default());
-        let in_client = options.for_client(usual.unwrap_or(self.limits().call_idle_timeout()));
+        let configured = handle.config().call_idle_timeout(tool.unwrap_or_default());
+        let in_client = options.for_client(configured, self.limits().call_idle_timeout());
         let shared = options.connection.is_none();
         let _in_use = shared.then(|| handle.usage.call());
         let _turn = match concurrency.filter(|_| shared) {

@@ -17,6 +17,7 @@ use mcp_jsonrpc::{NotificationMethod as _, RequestId, encode_notification};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
+use crate::handler::caller::Caller;
 use crate::handler::context::LevelGate;
 use crate::pipe::outlet::Outlet;
 use crate::server::shared::Shared;
@@ -52,7 +53,15 @@ impl Notifier {
 
     /// Sends a log message that belongs to no request to every session with a matching level.
     pub fn log(&self, message: LogMessageParams) {
-        self.announce(&Change::Log(Box::new(message)));
+        self.log_to(message, |_| true);
+    }
+
+    /// As [`log`](Self::log), to the sessions of these callers only; `None` is one that is not authenticated.
+    pub fn log_to(&self, message: LogMessageParams, to: impl Fn(Option<&Caller>) -> bool) {
+        if let Some(shared) = self.0.upgrade() {
+            let change = Change::Log(Box::new(message));
+            shared.subscribers.announce_to(&change, &to);
+        }
     }
 
     /// The user of this session ([`Context::session_id`](crate::Context::session_id)) has completed the action at the
@@ -114,6 +123,7 @@ pub(crate) enum Interests {
     /// Also log messages, from its level on, and what is for it alone.
     Session {
         id: u64,
+        caller: Option<Caller>,
         watched: Arc<Mutex<BTreeSet<String>>>,
         level: LevelGate,
     },
@@ -174,11 +184,23 @@ impl Subscribers {
     }
 
     pub(crate) fn announce(&self, change: &Change) {
+        self.announce_to(change, &|_| true);
+    }
+
+    /// As [`announce`](Self::announce); log messages go to the sessions of these callers only.
+    fn announce_to(&self, change: &Change, to: &dyn Fn(Option<&Caller>) -> bool) {
         for listener in self.listeners.lock().all.values() {
             let message = match &listener.interests {
-                Interests::Session { id, watched, level } => {
+                Interests::Session {
+                    id,
+                    caller,
+                    watched,
+                    level,
+                } => {
                     let wanted = match change {
-                        Change::Log(message) => level.lets_through(message.level),
+                        Change::Log(message) => {
+                            level.lets_through(message.level) && to(caller.as_ref())
+                        }
                         Change::Tools | Change::Prompts | Change::Resources => true,
                         Change::Resource(uri) => watched.lock().contains(uri),
                         Change::Task(_) => false,

@@ -26,6 +26,7 @@ use crate::session::peer::{Peer, SharedPeer};
 pub(crate) struct Session {
     /// No other session of this process has it.
     pub(crate) id: u64,
+    caller: Option<Caller>,
     pub(crate) client: Arc<ClientFacts>,
     pub(crate) peer: SharedPeer,
     /// An index into [`LEVELS`].
@@ -67,6 +68,7 @@ impl Session {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let session = Self {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
+            caller: caller.cloned(),
             client: Arc::new(client),
             peer: Arc::new(Peer::default()),
             // Info, until the client says otherwise.
@@ -97,6 +99,7 @@ impl Session {
     pub(crate) fn interests(&self) -> Interests {
         Interests::Session {
             id: self.id,
+            caller: self.caller.clone(),
             watched: Arc::clone(&self.watched),
             level: LevelGate::Session(self.level()),
         }

@@ -17,6 +17,8 @@ const DECISIONS = {
   declined: 'bad',
   not_askable: 'warn',
   expired: 'warn',
+  not_permitted: 'bad',
+  too_many: 'warn',
 };
 const STATES = { connected: 'good', failed: 'bad', 'left out': 'bad' };
 
@@ -147,7 +149,7 @@ function audit(items) {
   const head = h('tr', {}, t.heads.map((name) => h('th', { scope: 'col' }, name)));
   const rows = items.map((call) => {
     const kind = DECISIONS[call.decision] ?? '';
-    const outcome = call.outcome === 'succeeded' ? '' : 'bad';
+    const outcome = ['succeeded', 'task'].includes(call.outcome) ? '' : 'bad';
     return h(
       'tr',
       {},

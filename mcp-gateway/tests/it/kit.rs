@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use mcp_client::{
     Client, ClientBuilder, EraMode, Host, HostCapabilities, HostError, ServerRequest,
 };
-use mcp_gateway::{Gateway, GatewayBuilder, Upstream};
+use mcp_gateway::{AuditLog, CallOutcome, CallRecord, Gateway, GatewayBuilder, Upstream};
 use mcp_jsonrpc::model::{
     CallToolResult, CreateMessageParams, CreateMessageResult, ElicitAction, ElicitFormParams,
     ElicitResult, ElicitUrlParams, FormSchema, Implementation, Prompt, Resource, ResourceTemplate,
@@ -57,6 +57,11 @@ impl Net {
         self.services
             .lock()
             .insert(name.to_owned(), service.clone());
+    }
+
+    /// No new connection to a server can be made.
+    pub(crate) fn remove(&self, name: &str) {
+        self.services.lock().remove(name);
     }
 
     /// Ends all connections to a server, as if it had crashed.
@@ -226,6 +231,32 @@ pub(crate) async fn name(cx: &Context) -> Result<String, Error> {
     let answer = cx.ask("name", name_form()).await?;
     let content = answer.content.unwrap_or_default();
     Ok(content["name"].as_str().unwrap_or_default().to_owned())
+}
+
+/// Keeps records, unless it is full.
+#[derive(Clone, Default)]
+pub(crate) struct Log(
+    pub(crate) Arc<Mutex<Vec<CallRecord>>>,
+    pub(crate) Arc<AtomicBool>,
+);
+
+impl Log {
+    /// What was recorded of each call's end.
+    pub(crate) fn outcomes(&self) -> Vec<CallOutcome> {
+        let records = self.0.lock();
+        let ends = records.iter().filter_map(|it| it.end.as_ref());
+        ends.map(|end| end.outcome).collect()
+    }
+}
+
+impl AuditLog for Log {
+    fn record(&self, record: &CallRecord) -> std::io::Result<()> {
+        if self.1.load(Ordering::SeqCst) {
+            return Err(std::io::Error::other("full"));
+        }
+        self.0.lock().push(record.clone());
+        Ok(())
+    }
 }
 
 /// Counts what runs.

@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use mcp_client::CallOptions;
 use mcp_jsonrpc::ErrorCode;
-use mcp_jsonrpc::model::{CompleteParams, CompletionArgument, PromptReference};
+use mcp_jsonrpc::model::{
+    CompleteParams, CompletionArgument, ListTools, PageParams, PromptReference,
+};
+use mcp_server::Limits;
 use parking_lot::Mutex;
 use serde_json::json;
 
-use crate::kit::{Alive, CELLS, connect, gateway, server, text};
+use crate::kit::{Alive, CELLS, connect, gateway, gateway_with, server, text};
 
 #[tokio::test]
 async fn lists_are_merged_in_the_order_of_the_servers_with_stable_names() {
@@ -84,6 +87,31 @@ async fn results_failures_errors_and_progress_pass_unchanged() {
             .await;
         assert_eq!(text(&done.unwrap()), "done", "{cell}");
         assert_eq!(seen.lock().last(), Some(&3.0), "{cell}");
+        gateway.shutdown().await;
+    }
+}
+
+#[tokio::test]
+async fn a_long_list_comes_in_pages_and_a_cursor_of_none_is_refused() {
+    for (client_era, server_era) in CELLS {
+        let upstream = server(server_era, &Arc::default(), &Alive::default()).build();
+        let limits = Limits::default().with_page_len(4);
+        let servers = [("up", None, &upstream)];
+        let gateway = gateway_with(&servers, |it| it.limits(limits)).await;
+        let (client, _) = connect(gateway.service(), client_era).await;
+        let page = |cursor: Option<String>| {
+            let mut params = PageParams::default();
+            params.cursor = cursor;
+            let client = client.clone();
+            async move { client.request::<ListTools>(&params).await }
+        };
+        let first = page(None).await.unwrap();
+        let second = page(first.next_cursor.clone()).await.unwrap();
+        assert_eq!((first.tools.len(), second.tools.len()), (4, 2));
+        assert_eq!(second.next_cursor, None);
+        let refused = page(Some("none".to_owned())).await.unwrap_err();
+        assert_eq!(refused.peer().unwrap().code, ErrorCode::INVALID_PARAMS);
+        assert_eq!(client.list_tools().await.unwrap().items.len(), 6);
         gateway.shutdown().await;
     }
 }

@@ -7,6 +7,7 @@
 )]
 //! The claims of `mcp_gateway`, with our client before it and our server behind it.
 
+mod calls;
 mod changes;
 mod connections;
 mod differential;
@@ -17,5 +18,6 @@ mod logging;
 mod meta_tools;
 mod policy;
 mod questions;
+mod screening;
 mod status;
 mod tasks;

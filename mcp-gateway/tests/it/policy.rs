@@ -1,18 +1,18 @@
 //! The policy decides about every call, the caller is asked, and both are recorded.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use mcp_client::{Client, EraMode, Host, HostCapabilities, HostError, Interests, ServerRequest};
-use mcp_gateway::{AuditLog, CallDecision, CallLimits, CallOutcome, CallRecord, GatewayBuilder};
+use mcp_gateway::{CallDecision, CallLimits, CallOutcome, GatewayBuilder};
 use mcp_jsonrpc::model::{ElicitFormParams, ElicitResult, Implementation};
 use mcp_server::{Context, Eras, Server, Service};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tool_policy::{Effect, Mode, Policy, Rule};
 
-use crate::kit::{CELLS, Net, any, gateway_on, gateway_with, listen, text};
+use crate::kit::{CELLS, Log, Net, any, gateway_on, gateway_with, listen, text};
 
 /// Answers the question whether a call may run.
 #[derive(Clone)]
@@ -163,20 +163,6 @@ async fn an_approval_until_the_end_outlasts_a_new_policy_but_no_rule_that_denies
     assert!(client.call_tool("write", json!({})).await.unwrap().failed());
     assert_eq!(calls.load(Ordering::SeqCst), 3);
     gateway.shutdown().await;
-}
-
-/// Keeps records, unless it is full.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<CallRecord>>>, Arc<AtomicBool>);
-
-impl AuditLog for Log {
-    fn record(&self, record: &CallRecord) -> std::io::Result<()> {
-        if self.1.load(Ordering::SeqCst) {
-            return Err(std::io::Error::other("full"));
-        }
-        self.0.lock().push(record.clone());
-        Ok(())
-    }
 }
 
 #[tokio::test]

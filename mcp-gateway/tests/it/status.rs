@@ -4,15 +4,17 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use mcp_client::Client;
+use mcp_client::{Client, ClientEvent, EraMode};
 use mcp_gateway::Profile;
-use mcp_jsonrpc::model::Implementation;
+use mcp_jsonrpc::RawObject;
+use mcp_jsonrpc::model::{Implementation, LogMessageParams, LoggingLevel};
+use mcp_manager::ManagerEvent;
 use mcp_server::{Context, Eras, Server, Service};
 use serde_json::{Value, json};
 
 use crate::kit::{
-    Alive, CELLS, MODERN, Net, any, connect, gateway, gateway_on, gateway_with, server, text,
-    until, upstream,
+    Alive, CELLS, MODERN, Net, any, connect, gateway, gateway_on, gateway_with, listen, server,
+    text, until, upstream,
 };
 
 fn small(tools: &[&str]) -> Service {
@@ -122,7 +124,7 @@ async fn servers_come_and_go_while_sessions_and_running_calls_go_on() {
     let (stays, comes) = (small(&["a"]), small(&["b"]));
     let net = Net::default();
     let servers = [("stays", None, &stays), ("goes", None, &slow)];
-    let gateway = Arc::new(gateway_on(&net, &servers, |it| it).await);
+    let gateway = gateway_on(&net, &servers, |it| it).await;
     net.add("comes", &comes);
     let (client, _) = connect(gateway.service(), MODERN).await;
     assert_eq!(names(&client).await, ["stays__a", "goes__slow"]);
@@ -131,24 +133,66 @@ async fn servers_come_and_go_while_sessions_and_running_calls_go_on() {
         tokio::spawn(async move { client.call_tool("goes__slow", json!({})).await })
     };
     until(|| runs.load(Ordering::SeqCst) == 1).await;
-    let changing = {
-        let gateway = Arc::clone(&gateway);
-        let servers = [upstream("comes", None), upstream("stays", None)];
-        tokio::spawn(async move { gateway.set_upstreams(servers).await })
-    };
-    // Nothing new is called there, what runs goes on.
-    for _ in 0..100 {
-        tokio::task::yield_now().await;
-    }
+    // Nothing waits for what runs: the new server is there while the old one still works.
+    let servers = [upstream("comes", None), upstream("stays", None)];
+    let applied = gateway.set_upstreams(servers).await.unwrap();
+    assert_eq!(applied.stopped.len(), 1);
+    let result = client.call_tool("comes__b", json!({})).await.unwrap();
+    assert_eq!(text(&result), "b");
+    // Nothing new is called at the old one, and what runs goes on.
     assert!(client.call_tool("goes__slow", json!({})).await.is_err());
     release.notify_waiters();
     let result = calling.await.unwrap().unwrap();
     assert_eq!(text(&result), "finished");
-    let applied = changing.await.unwrap().unwrap();
-    assert_eq!(applied.stopped.len(), 1);
-    until(|| gateway.manager().connected().len() == 2).await;
     assert_eq!(names(&client).await, ["comes__b", "stays__a"]);
-    let result = client.call_tool("comes__b", json!({})).await.unwrap();
-    assert_eq!(text(&result), "b");
     assert_eq!(runs.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_profile_hides_the_names_the_logs_and_the_schemas_of_other_servers() {
+    let mut secret = any("b");
+    secret.description = Some("hidden".to_owned());
+    secret.input_schema =
+        RawObject::from_serialize(&json!({"type": "object", "required": ["passphrase"]})).unwrap();
+    let other = Server::new(Implementation::new("upstream", "1"))
+        .tool_with_schema(secret, |_: Value, _: Context| async {})
+        .tool_with_schema(any("a"), |_: Value, _: Context| async {})
+        .eras(Eras::Legacy)
+        .build();
+    let own = small(&["a"]);
+    let profile = Arc::new(Profile::default().with_servers(["own"]));
+    let servers = [("own", Some(""), &own), ("other", Some(""), &other)];
+    let gateway = gateway_with(&servers, |it| {
+        it.profiles(move |_| Arc::clone(&profile)).lazy_tools(0)
+    })
+    .await;
+    let heard = Arc::new(AtomicUsize::new(0));
+    let noted = Arc::clone(&heard);
+    let client = Client::builder(listen(gateway.service()))
+        .era(EraMode::Legacy)
+        .on_event(move |event| {
+            if let ClientEvent::Log(_) = event {
+                noted.fetch_add(1, Ordering::SeqCst);
+            }
+            std::future::ready(())
+        })
+        .connect()
+        .await
+        .unwrap();
+    names(&client).await;
+    let (again, _) = connect(gateway.service(), MODERN).await;
+    let instructions = again.server().instructions.unwrap();
+    assert!(!instructions.contains("Hidden"), "{instructions}");
+    let call = json!({"name": "b", "arguments": {}});
+    let refused = client.call_tool("tool_call", call).await;
+    let refused = format!("{refused:?}");
+    assert!(!refused.contains("passphrase"), "{refused}");
+    let data = mcp_jsonrpc::RawJson::from_serialize(&"x").unwrap();
+    let message = LogMessageParams::new(LoggingLevel::Error, data);
+    let mut events = gateway.manager().events();
+    other.notifier().log(message);
+    while !matches!(events.next().await, Some(ManagerEvent::Log { .. })) {}
+    names(&client).await;
+    assert_eq!(heard.load(Ordering::SeqCst), 0);
+    gateway.shutdown().await;
 }

@@ -24,6 +24,7 @@ pub(crate) type QueueHandler = Arc<dyn Fn(Option<&Queued>) + Send + Sync>;
 #[derive(Clone, Default)]
 pub struct CallOptions {
     idle_timeout: Option<Duration>,
+    usual_idle_timeout: Option<Duration>,
     client: mcp_client::CallOptions,
     pub(crate) caller: Option<Arc<Caller>>,
     pub(crate) on_queued: Option<QueueHandler>,
@@ -38,6 +39,15 @@ impl CallOptions {
     #[must_use]
     pub fn with_idle_timeout(mut self, timeout: Duration) -> Self {
         self.idle_timeout = Some(timeout);
+        self
+    }
+
+    /// Sets the idle timeout where neither the tool nor its server has one of its own, in place of
+    /// [`ManagerLimits::call_idle_timeout`](crate::ManagerLimits::call_idle_timeout): for calls on behalf of others, who
+    /// have their own limits.
+    #[must_use]
+    pub fn with_usual_idle_timeout(mut self, timeout: Duration) -> Self {
+        self.usual_idle_timeout = Some(timeout);
         self
     }
 
@@ -137,11 +147,15 @@ impl CallOptions {
         self
     }
 
-    /// The client's options, with `usual` as the default idle timeout.
-    pub(crate) fn for_client(&self, usual: Duration) -> mcp_client::CallOptions {
-        self.client
-            .clone()
-            .with_idle_timeout(self.idle_timeout.unwrap_or(usual))
+    /// The client's options, with the idle timeout that is `configured`, or else with the manager's `limit`.
+    pub(crate) fn for_client(
+        &self,
+        configured: Option<Duration>,
+        limit: Duration,
+    ) -> mcp_client::CallOptions {
+        let own = self.idle_timeout.or(configured);
+        let timeout = own.or(self.usual_idle_timeout).unwrap_or(limit);
+        self.client.clone().with_idle_timeout(timeout)
     }
 }
 

@@ -27,7 +27,8 @@ pub struct Error(Box<Repr>);
 enum Repr {
     Failed(String),
     Object(ErrorObject),
-    ResourceNotFound(String),
+    /// Its URI, and what follows the message.
+    ResourceNotFound(String, String),
     MissingCapability(Box<ClientCapabilities>),
 }
 
@@ -72,7 +73,12 @@ impl Error {
 
     /// The server has no resource with this URI.
     pub fn resource_not_found(uri: impl Into<String>) -> Self {
-        Self(Box::new(Repr::ResourceNotFound(uri.into())))
+        Self::resource_not_found_with(uri, "")
+    }
+
+    /// The server has no resource with this URI; `note` says what may be the reason.
+    pub fn resource_not_found_with(uri: impl Into<String>, note: impl Into<String>) -> Self {
+        Self(Box::new(Repr::ResourceNotFound(uri.into(), note.into())))
     }
 
     /// The client does not declare a capability the request requires.
@@ -90,11 +96,8 @@ impl Error {
         match &*self.0 {
             Repr::Failed(message) => ErrorObject::new(ErrorCode::INTERNAL_ERROR, message.clone()),
             Repr::Object(object) => object.clone(),
-            Repr::ResourceNotFound(uri) => with_data(
-                ErrorObject::new(
-                    revision.resource_not_found(),
-                    format!("resource not found: {uri}"),
-                ),
+            Repr::ResourceNotFound(uri, _) => with_data(
+                ErrorObject::new(revision.resource_not_found(), self.to_string()),
                 &serde_json::json!({ "uri": uri }),
             ),
             Repr::MissingCapability(required) => {
@@ -134,7 +137,10 @@ impl fmt::Display for Error {
         match &*self.0 {
             Repr::Failed(message) => f.write_str(message),
             Repr::Object(object) => f.write_str(&object.message),
-            Repr::ResourceNotFound(uri) => write!(f, "resource not found: {uri}"),
+            Repr::ResourceNotFound(uri, note) => {
+                let separator = if note.is_empty() { "" } else { "; " };
+                write!(f, "resource not found: {uri}{separator}{note}")
+            }
             Repr::MissingCapability(required) => {
                 let names = serde_json::to_string(required).unwrap_or_default();
                 write!(

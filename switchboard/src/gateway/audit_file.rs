@@ -194,7 +194,7 @@ impl State {
         if !runs {
             return;
         }
-        // A call that was cancelled has no second record: the oldest goes.
+        // Beyond what is shown, the oldest goes.
         if self.running.len() >= MAX_RUNNING {
             let oldest = self.running.values().min_by_key(|it| it.since);
             let oldest = oldest.map(|it| it.call.clone());

@@ -1,4 +1,4 @@
-//! The calls of the audit log, newest first: both records of a call as one.
+//! The calls of the audit log, newest first: all records of a call as one.
 
 use std::collections::HashMap;
 use std::io;
@@ -17,7 +17,7 @@ pub(crate) struct AuditedCall {
     pub(crate) server: String,
     pub(crate) tool: String,
     pub(crate) decision: String,
-    /// `None` for a call that does not run, still runs or was cancelled.
+    /// `None` for a call that does not run, or still runs.
     pub(crate) outcome: Option<String>,
     pub(crate) duration_ms: Option<u64>,
     /// The digest of its arguments.
