@@ -230,7 +230,8 @@ fn kind_of_status(status: u16) -> Option<ErrorKind> {
         402 => ErrorKind::Quota,
         408 | 409 => ErrorKind::Server,
         429 => ErrorKind::RateLimit,
-        400..=499 => ErrorKind::Request,
+        // A redirect is not followed: the address is wrong.
+        300..=499 => ErrorKind::Request,
         500..=599 => ErrorKind::Server,
         _ => return None,
     })
