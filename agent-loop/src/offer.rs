@@ -76,17 +76,17 @@ impl Offer {
             true if deferral.is_native() && adapter.defers_tools(model) => Way::Native,
             true => Way::StandIns,
         };
-        let offer = Self::compiled(tools, adapter, way, deferral, stored);
+        let offer = Self::compiled(tools, (adapter, model), way, deferral, stored);
         // A tool that the provider does not take can still be called by a stand-in.
         match way == Way::Native && !offer.set.left_out().is_empty() {
-            true => Self::compiled(tools, adapter, Way::StandIns, deferral, stored),
+            true => Self::compiled(tools, (adapter, model), Way::StandIns, deferral, stored),
             false => offer,
         }
     }
 
     fn compiled(
         tools: &[ToolInfo],
-        adapter: &dyn Adapter,
+        (adapter, model): (&dyn Adapter, &str),
         way: Way,
         deferral: &Deferral,
         stored: bool,
@@ -147,7 +147,7 @@ impl Offer {
                 validator: OnceLock::new(),
             });
         }
-        let set = adapter.tools(&specs);
+        let set = adapter.tools_for(model, &specs);
         for left in set.left_out() {
             let (name, reason) = (&left.name, &left.reason);
             offer

@@ -53,7 +53,7 @@ pub trait Adapter: fmt::Debug + Send + Sync {
     fn key_header(&self) -> KeyHeader;
 
     /// The environment variables that the provider's own programs read.
-    fn environment(&self) -> Environment {
+    fn environment(&self) -> Environment<'_> {
         Environment::default()
     }
 
@@ -64,12 +64,23 @@ pub trait Adapter: fmt::Debug + Send + Sync {
         None
     }
 
-    /// What the provider accepts as a tool.
+    /// What the provider accepts as a tool, whichever its model is.
     fn target(&self) -> &Target;
+
+    /// What this model of the provider accepts as a tool.
+    fn target_for(&self, model: &str) -> &Target {
+        let _ = model;
+        self.target()
+    }
 
     /// Compiles tools for the provider.
     fn tools(&self, tools: &[ToolSpec]) -> ToolSet {
         ToolSet::compile(tools, self.target())
+    }
+
+    /// Compiles tools for this model of the provider.
+    fn tools_for(&self, model: &str, tools: &[ToolSpec]) -> ToolSet {
+        ToolSet::compile(tools, self.target_for(model))
     }
 
     /// Whether the wire has its own search for [deferred](ToolSpec::deferred) tools, with this model. If it has none,
@@ -104,13 +115,15 @@ pub enum KeyHeader {
 
 /// The environment variables used by a provider's own programs.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Environment {
+pub struct Environment<'a> {
     /// The variables that may hold the key; the first one that is set is used. If empty, no key is required.
-    pub keys: &'static [&'static str],
+    pub keys: &'a [&'a str],
     /// Whether tokens of Google Cloud credentials take the place of a key.
     pub google: bool,
+    /// The AWS region whose requests may be signed with an access key instead.
+    pub aws_region: Option<&'a str>,
     /// The variable that may hold another base URL.
-    pub base_url: Option<&'static str>,
+    pub base_url: Option<&'a str>,
 }
 
 macro_rules! forward {
@@ -128,7 +141,7 @@ macro_rules! forward {
                 (**self).key_header()
             }
 
-            fn environment(&self) -> Environment {
+            fn environment(&self) -> Environment<'_> {
                 (**self).environment()
             }
 
@@ -140,8 +153,16 @@ macro_rules! forward {
                 (**self).target()
             }
 
+            fn target_for(&self, model: &str) -> &Target {
+                (**self).target_for(model)
+            }
+
             fn tools(&self, tools: &[ToolSpec]) -> ToolSet {
                 (**self).tools(tools)
+            }
+
+            fn tools_for(&self, model: &str, tools: &[ToolSpec]) -> ToolSet {
+                (**self).tools_for(model, tools)
             }
 
             fn defers_tools(&self, model: &str) -> bool {

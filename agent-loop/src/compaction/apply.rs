@@ -67,13 +67,14 @@ fn dropped(result: &ToolResult) -> ToolResult {
     }
 }
 
-/// The tokens that dropping a turn's results saves.
-pub(crate) fn saved_by_shrinking(turn: &Turn) -> u64 {
-    let Turn::Assistant(turn) = turn else {
-        return 0;
+/// The size of a turn without its results' content, if it is smaller then.
+pub(crate) fn shrunk_size(turn: &Turn) -> Option<u64> {
+    let Turn::Assistant(results) = turn else {
+        return None;
     };
     let saved = |result: &ToolResult| size::result(result) - size::result(&dropped(result));
-    turn.results().iter().map(saved).sum::<usize>() as u64
+    let saved = results.results().iter().map(saved).sum::<usize>() as u64;
+    (saved > 0).then(|| size::of(turn) - saved)
 }
 
 /// The beginning of `text`, of at most this many tokens.

@@ -6,7 +6,8 @@ use std::fmt;
 use provider_adapters::Turn;
 use serde::{Deserialize, Serialize};
 
-use crate::compaction::{Compaction, apply, size};
+use crate::compaction::size::{self, Scale};
+use crate::compaction::{Compaction, apply};
 
 /// The most tokens of a summary.
 const MAX_SUMMARY: u64 = 2_000;
@@ -20,7 +21,7 @@ pub(crate) struct Plan {
     pub(crate) cut: BTreeSet<usize>,
     /// Turns whose results are dropped.
     pub(crate) shrink: BTreeSet<usize>,
-    /// The most tokens of the summary.
+    /// The most tokens of the summary, by estimate.
     pub(crate) summary: u64,
     /// How many tokens the request had before.
     pub(crate) before: u64,
@@ -46,12 +47,14 @@ pub(crate) struct Context<'a> {
     pub(crate) pinned: &'a BTreeSet<usize>,
     /// Tokens of a request besides its turns: instructions and tools.
     pub(crate) overhead: u64,
+    /// What a count of the provider says of our estimates.
+    pub(crate) scale: Scale,
 }
 
 impl Context<'_> {
     /// The tokens of a request.
     pub(crate) fn tokens(&self) -> u64 {
-        self.overhead + size::of_all(self.turns)
+        self.overhead + self.scale.of_all(self.turns)
     }
 
     /// What to remove so that at most `target` tokens are left; `None` if nothing can be.
@@ -60,12 +63,10 @@ impl Context<'_> {
         compaction: &Compaction,
         target: u64,
     ) -> Result<Option<Plan>, Uncompactable> {
-        let sizes: Vec<u64> = self.turns.iter().map(size::of).collect();
-        let of = |at: usize| sizes.get(at).copied().unwrap_or(0);
-        let pinned: u64 = self.pinned.iter().map(|at| of(*at)).sum();
-        let before = self.tokens();
-        let summary = (target / 8).clamp(MIN_SUMMARY, MAX_SUMMARY);
-        if pinned > 0 && self.overhead + pinned + MIN_SUMMARY > target {
+        let counted = |estimated: u64| self.scale.counted(estimated);
+        let pinned = self.pinned.iter().filter_map(|at| self.turns.get(*at));
+        let pinned: u64 = pinned.map(|turn| counted(size::of(turn))).sum();
+        if pinned > 0 && self.overhead + pinned + counted(MIN_SUMMARY) > target {
             return Err(Uncompactable {
                 pinned: self.pinned.iter().copied().collect(),
                 tokens: pinned,
@@ -79,48 +80,97 @@ impl Context<'_> {
             .rposition(|turn| matches!(turn, Turn::User(_)));
         let is_fixed = |at: usize| self.pinned.contains(&at) || last_user == Some(at);
         let movable: Vec<usize> = (0..self.turns.len()).filter(|at| !is_fixed(*at)).collect();
-        let old = self.turns.len().saturating_sub(compaction.kept());
-        let mut plan = Plan {
-            before,
+        let latest = self.turns.len().saturating_sub(compaction.kept());
+        let (old, recent) = movable.split_at(movable.partition_point(|at| *at < latest));
+        let mut draft = Draft::new(self, target);
+        if compaction.summarises() {
+            old.iter().for_each(|at| draft.cut(*at));
+        }
+        draft.shrink_while_too_long(old);
+        // The latest results stay if they fit once all else is gone.
+        if draft.without(old) <= target {
+            draft.cut_while_too_long(old);
+        }
+        draft.shrink_while_too_long(recent);
+        draft.cut_while_too_long(&movable);
+        let before = self.tokens();
+        // A summary of a turn or two may be longer than they are.
+        Ok((draft.left < before).then_some(draft.plan))
+    }
+}
+
+/// A plan in the making.
+struct Draft<'a> {
+    turns: &'a [Turn],
+    scale: Scale,
+    target: u64,
+    plan: Plan,
+    /// The tokens that are left, with a summary once a turn is cut.
+    left: u64,
+}
+
+impl<'a> Draft<'a> {
+    fn new(context: &Context<'a>, target: u64) -> Self {
+        let eighth = context.scale.estimated(target / 8);
+        let left = context.tokens();
+        let plan = Plan {
+            before: left,
+            summary: eighth.clamp(MIN_SUMMARY, MAX_SUMMARY),
             ..Plan::default()
         };
-        // The tokens that are left, with a summary once a turn is cut.
-        let mut left = before;
-        if compaction.summarises() {
-            for at in movable.iter().filter(|at| **at < old) {
-                left -= of(*at);
-                plan.cut.insert(*at);
-            }
-            left += summary * u64::from(!plan.cut.is_empty());
+        Self {
+            turns: context.turns,
+            scale: context.scale,
+            target,
+            plan,
+            left,
         }
-        for at in &movable {
-            if left <= target {
-                break;
-            }
-            let saved = self.turns.get(*at).map_or(0, apply::saved_by_shrinking);
-            if !plan.cut.contains(at) && saved > 0 {
-                left -= saved;
-                plan.shrink.insert(*at);
+    }
+
+    /// What is there of a turn now.
+    fn size(&self, at: usize) -> u64 {
+        let turn = self.turns.get(at).filter(|_| !self.plan.cut.contains(&at));
+        let whole = turn.map_or(0, size::of);
+        let shrunk = turn.filter(|_| self.plan.shrink.contains(&at));
+        self.scale
+            .counted(shrunk.and_then(apply::shrunk_size).unwrap_or(whole))
+    }
+
+    fn summary(&self) -> u64 {
+        self.scale.counted(self.plan.summary)
+    }
+
+    /// The tokens that are left once these turns are cut.
+    fn without(&self, turns: &[usize]) -> u64 {
+        let more = self.plan.cut.is_empty() && !turns.is_empty();
+        let cut: u64 = turns.iter().map(|at| self.size(*at)).sum();
+        self.left - cut + self.summary() * u64::from(more)
+    }
+
+    fn cut(&mut self, at: usize) {
+        self.left = self.without(&[at]);
+        self.plan.shrink.remove(&at);
+        self.plan.cut.insert(at);
+    }
+
+    fn cut_while_too_long(&mut self, turns: &[usize]) {
+        for at in turns {
+            if self.left > self.target && !self.plan.cut.contains(at) {
+                self.cut(*at);
             }
         }
-        for at in &movable {
-            if left <= target {
-                break;
+    }
+
+    fn shrink_while_too_long(&mut self, turns: &[usize]) {
+        for at in turns {
+            let turn = self.turns.get(*at);
+            let turn = turn.filter(|_| self.left > self.target && !self.plan.cut.contains(at));
+            if turn.and_then(apply::shrunk_size).is_some() {
+                let before = self.size(*at);
+                self.plan.shrink.insert(*at);
+                self.left = self.left - before + self.size(*at);
             }
-            if plan.cut.contains(at) {
-                continue;
-            }
-            if plan.cut.is_empty() {
-                left += summary;
-            }
-            let shrunk = plan.shrink.remove(at);
-            let turn = self.turns.get(*at).filter(|_| shrunk);
-            left -= of(*at) - turn.map_or(0, apply::saved_by_shrinking);
-            plan.cut.insert(*at);
         }
-        plan.summary = summary;
-        // A summary of a turn or two may be longer than they are.
-        Ok((left < before).then_some(plan))
     }
 }
 

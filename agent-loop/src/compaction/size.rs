@@ -2,12 +2,53 @@
 
 use mcp_jsonrpc::model::ContentBlock;
 use provider_adapters::{AssistantPart, ToolResult, Turn, UserPart};
+use serde::{Deserialize, Serialize};
 use tool_schema::estimate_tokens;
 
 /// An image, a sound or a file, whatever it holds.
 const MEDIA: usize = 1_500;
 /// What surrounds each turn, call and result on the wire.
 const FRAME: usize = 6;
+
+/// How many tokens a provider counts for each of our estimates, in thousandths: Base64, long files and reasoning that
+/// cannot be read cost several times what they seem to, some languages less.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(transparent)]
+pub(crate) struct Scale(u64);
+
+impl Scale {
+    const ONE: u64 = 1_000;
+    /// A count that is further off says nothing of the turns: it is of the instructions and the tools.
+    const MIN: u64 = Self::ONE / 2;
+    const MAX: u64 = Self::ONE * 16;
+
+    /// Of turns that were counted and estimated.
+    pub(crate) fn new(counted: u64, estimated: u64) -> Self {
+        let scale = u128::from(counted) * u128::from(Self::ONE) / u128::from(estimated.max(1));
+        Self(u64::try_from(scale).map_or(Self::MAX, |scale| scale.clamp(Self::MIN, Self::MAX)))
+    }
+
+    /// About how many tokens the provider counts.
+    pub(crate) fn counted(self, estimated: u64) -> u64 {
+        estimated.saturating_mul(self.0) / Self::ONE
+    }
+
+    /// The estimate of what the provider counts as so many.
+    pub(crate) fn estimated(self, counted: u64) -> u64 {
+        counted.saturating_mul(Self::ONE) / self.0.max(1)
+    }
+
+    /// About how many tokens of a request these turns cost.
+    pub(crate) fn of_all(self, turns: &[Turn]) -> u64 {
+        turns.iter().map(|turn| self.counted(of(turn))).sum()
+    }
+}
+
+impl Default for Scale {
+    fn default() -> Self {
+        Self(Self::ONE)
+    }
+}
 
 /// About how many tokens of a request a turn costs.
 pub(crate) fn of(turn: &Turn) -> u64 {
@@ -22,11 +63,6 @@ pub(crate) fn of(turn: &Turn) -> u64 {
         _ => 0,
     };
     (tokens + FRAME) as u64
-}
-
-/// About how many tokens of a request these turns cost.
-pub(crate) fn of_all(turns: &[Turn]) -> u64 {
-    turns.iter().map(of).sum()
 }
 
 fn user_part(part: &UserPart) -> usize {

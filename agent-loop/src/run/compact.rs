@@ -6,7 +6,8 @@ use provider_adapters::Usage;
 use tool_schema::estimate_tokens;
 
 use crate::compaction::plan::{Context, Plan, Uncompactable};
-use crate::compaction::{Compaction, ToSummarise, apply, size};
+use crate::compaction::size::Scale;
+use crate::compaction::{Compaction, Strategy, ToSummarise, apply};
 use crate::event::RunEvent;
 use crate::run::Run;
 use crate::run::state::{Measured, Phase};
@@ -50,7 +51,7 @@ impl Run {
         match self.state.measured {
             Some(measured) => {
                 let added = turns.get(measured.turns..).unwrap_or_default();
-                measured.tokens + size::of_all(added)
+                measured.tokens + measured.scale.of_all(added)
             }
             None => self.context().tokens(),
         }
@@ -70,28 +71,40 @@ impl Run {
             .map_err(|error| error.to_string())
     }
 
+    /// The tokens of instructions and tools, by estimate.
+    fn estimated_overhead(&self) -> u64 {
+        let system = self.state.conversation.system().unwrap_or_default();
+        estimate_tokens(system) as u64 + self.state.tool_tokens
+    }
+
     fn context(&self) -> Context<'_> {
         let turns = self.state.conversation.turns();
-        let system = self.state.conversation.system().unwrap_or_default();
-        let overhead = match self.state.measured {
+        let (scale, overhead) = match self.state.measured {
             Some(measured) => {
                 let counted = turns.get(..measured.turns).unwrap_or(turns);
-                measured.tokens.saturating_sub(size::of_all(counted))
+                let counted = measured.scale.of_all(counted);
+                (measured.scale, measured.tokens.saturating_sub(counted))
             }
-            None => estimate_tokens(system) as u64 + self.state.tool_tokens,
+            None => (Scale::default(), self.estimated_overhead()),
         };
         Context {
             turns,
             pinned: &self.state.pinned,
             overhead,
+            scale,
         }
     }
 
-    /// Notes the provider's count of a request's tokens.
+    /// Notes the provider's count of a request's tokens. What instructions and tools do not account for is the turns'.
     pub(crate) fn measure(&mut self, usage: &Usage) {
         if let Some(tokens) = usage.input {
-            let turns = self.state.conversation.turns().len();
-            self.state.measured = Some(Measured { tokens, turns });
+            let turns = self.state.conversation.turns();
+            let counted = tokens.saturating_sub(self.estimated_overhead());
+            self.state.measured = Some(Measured {
+                tokens,
+                turns: turns.len(),
+                scale: Scale::new(counted, Scale::default().of_all(turns)),
+            });
         }
     }
 
@@ -105,15 +118,16 @@ impl Run {
         if turns == self.state.compacted_turns || !settings.is_due(self.context_tokens()) {
             return false;
         }
-        match self.plan_compaction(&settings) {
-            Ok(planned) => planned,
-            Err(error) => {
-                self.end(Reason::Failed {
-                    message: error.to_string(),
-                });
-                true
-            }
-        }
+        self.plan_or_fail(&settings)
+    }
+
+    /// Plans a compaction. Returns whether there is anything to remove, or the run has failed for what is pinned.
+    fn plan_or_fail(&mut self, settings: &Compaction) -> bool {
+        self.plan_compaction(settings).unwrap_or_else(|error| {
+            let message = error.to_string();
+            self.end(Reason::Failed { message });
+            true
+        })
     }
 
     /// Plans a compaction, and carries it out unless it needs a summary. Returns whether there is
@@ -135,13 +149,16 @@ impl Run {
     }
 
     fn carry_out(&mut self, plan: &Plan, summary: Option<&str>) {
-        let overhead = self.context().overhead;
+        let Context {
+            overhead, scale, ..
+        } = self.context();
         let (conversation, pinned) =
             apply::apply(&self.state.conversation, &self.state.pinned, plan, summary);
         self.replace(conversation, pinned);
         self.state.measured = Some(Measured {
             tokens: overhead,
             turns: 0,
+            scale,
         });
         self.state.compacted_turns = self.state.conversation.turns().len();
         self.events.push(RunEvent::Compacted {
@@ -170,19 +187,27 @@ impl Run {
         };
         self.charge(usage, cost_micros);
         if summary.trim().is_empty() {
-            return self.not_summarised("the summary is empty");
+            self.state.compacting = Some(plan);
+            return self.not_summarised("it is empty");
         }
         self.carry_out(&plan, Some(summary));
     }
 
-    /// Reports that there is no summary. The conversation stays unchanged.
+    /// Reports that there is no summary. A run that goes on drops results and old turns instead; the conversation of one
+    /// that is over stays unchanged.
     pub fn not_summarised(&mut self, why: &str) {
-        self.state.compacting = None;
-        let message = format!("the conversation cannot be summarised: {why}");
-        match self.state.phase {
-            Phase::Done(_) => self.events.push(RunEvent::Warning { message }),
-            _ => self.end(Reason::Failed { message }),
+        if self.state.compacting.take().is_none() {
+            return;
         }
+        let message = format!("the conversation cannot be summarised: {why}");
+        self.events.push(RunEvent::Warning { message });
+        if matches!(self.state.phase, Phase::Done(_)) {
+            return;
+        }
+        let settings = self.state.compaction.unwrap_or_else(Compaction::when_full);
+        // Not tried again before something is added.
+        self.state.compacted_turns = self.state.conversation.turns().len();
+        self.plan_or_fail(&settings.strategy(Strategy::DropResults));
     }
 
     /// Reports that the provider rejected the request because it exceeds the model's context window. The conversation
@@ -192,12 +217,9 @@ impl Run {
             return;
         }
         let settings = self.state.compaction.filter(|_| !self.state.full);
-        match settings.map(|settings| self.plan_compaction(&settings)) {
-            Some(Ok(true)) => self.state.full = true,
-            Some(Err(error)) => self.end(Reason::Failed {
-                message: error.to_string(),
-            }),
-            _ => self.end(Reason::ContextFull),
+        match settings.is_some_and(|settings| self.plan_or_fail(&settings)) {
+            true => self.state.full = true,
+            false => self.end(Reason::ContextFull),
         }
     }
 }

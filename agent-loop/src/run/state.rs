@@ -11,6 +11,7 @@ use tool_policy::Policy;
 
 use crate::compaction::Compaction;
 use crate::compaction::plan::Plan;
+use crate::compaction::size::Scale;
 use crate::event::RunEvent;
 use crate::run::call::{CallState, OpenCall};
 use crate::run::limits::{LimitKind, RunLimits, Spent};
@@ -86,6 +87,9 @@ pub(crate) struct State {
 pub(crate) struct Measured {
     pub(crate) tokens: u64,
     pub(crate) turns: usize,
+    /// What the count says of our estimates of turns.
+    #[serde(default)]
+    pub(crate) scale: Scale,
 }
 
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]

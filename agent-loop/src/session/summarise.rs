@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use provider_adapters::{Conversation, Request, Usage};
+use provider_adapters::{Conversation, Reply, Request, StopReason, Usage};
 use tokio::task::JoinError;
 use tracing::Instrument as _;
 
@@ -11,8 +11,11 @@ use crate::run::messages;
 use crate::session::reply::chain;
 use crate::session::{Effect, Session, trace};
 
-/// A summary and its usage, or why there is none.
-pub(crate) type Summarised = Result<(String, Usage), String>;
+/// A summary, or why there is none.
+type Summary = Result<String, String>;
+
+/// A summary, and what was paid for it.
+pub(crate) type Summarised = (Summary, Usage);
 
 /// Characters of a transcript for each token that the model is known to take.
 const CHARS_PER_TOKEN: u64 = 3;
@@ -25,8 +28,8 @@ impl Session<'_> {
         self.effect = Effect::Listen;
         if let Some(summarise) = &self.agent.on_compaction {
             let summary = summarise(turns.clone());
-            let summary = async move { Ok((summary.await?, Usage::default())) };
-            self.summary.spawn(summary);
+            self.summary
+                .spawn(async move { (summary.await, Usage::default()) });
             return;
         }
         // Whatever came before fitted: half of it does, too.
@@ -44,22 +47,39 @@ impl Session<'_> {
             let reply = model.ask(&request).await;
             trace::chat_ended(&noted, &reply, content);
             match reply {
-                Ok(reply) => Ok((reply.text(), reply.usage)),
-                Err(error) => Err(chain(&error)),
+                Ok(reply) => (text(&reply), reply.usage),
+                Err(error) => (Err(chain(&error)), Usage::default()),
             }
         };
         self.summary.spawn(summary.instrument(span));
     }
 
     pub(super) fn summarised(&mut self, summarised: Result<Summarised, JoinError>) {
-        match summarised {
-            Ok(Ok((summary, usage))) => {
-                let prices = self.agent.prices.as_ref();
-                let cost = prices.map(|prices| prices.cost(&usage));
-                self.run.summarised(&summary, usage, cost);
+        let crashed = || Err("the code that summarises crashed".to_owned());
+        let (summary, usage) = summarised.unwrap_or_else(|_| (crashed(), Usage::default()));
+        let prices = self.agent.prices.as_ref();
+        let cost = prices.map(|prices| prices.cost(&usage));
+        match summary {
+            Ok(summary) => self.run.summarised(&summary, usage, cost),
+            Err(why) => {
+                if usage != Usage::default() {
+                    self.run.charge(usage, cost);
+                }
+                self.run.not_summarised(&why);
             }
-            Ok(Err(why)) => self.run.not_summarised(&why),
-            Err(_) => self.run.not_summarised("the code that summarises crashed"),
         }
     }
+}
+
+/// The text of a reply that is a whole summary.
+fn text(reply: &Reply) -> Summary {
+    let why = match reply.stop_reason() {
+        None | Some(StopReason::End | StopReason::StopSequence | StopReason::Other) => {
+            return Ok(reply.text());
+        }
+        Some(StopReason::Refusal | StopReason::Filtered) => "the model declined",
+        Some(StopReason::MaxTokens | StopReason::ContextWindow) => "its text was cut off",
+        Some(_) => "the model did not finish it",
+    };
+    Err(why.to_owned())
 }

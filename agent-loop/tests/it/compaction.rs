@@ -1,13 +1,11 @@
 //! Conversations that outgrow the model's context.
 
 use agent_loop::testing::{ScriptedModel, ScriptedTools};
-use agent_loop::{
-    Agent, Compaction, Mode, Offer, Outcome, Policy, Reason, Run, RunEvent, Step, Strategy as Way,
-};
+use agent_loop::{Agent, Compaction, Offer, Outcome, Reason, Run, RunEvent, Step, Strategy as Way};
 use proptest::prelude::*;
 use provider_adapters::{
-    AssistantPart, AssistantTurn, Conversation, ErrorKind, ProviderError, Reply, Stop, StopReason,
-    ToolResult, Turn, Usage,
+    AssistantPart, AssistantTurn, Conversation, ErrorKind, Media, ProviderError, Reply, Stop,
+    StopReason, ToolResult, Turn, Usage, UserPart, UserTurn,
 };
 use serde_json::json;
 
@@ -23,6 +21,7 @@ enum Kind {
     /// With a signature of its provider's.
     Signed(usize),
     System,
+    Attached(usize),
 }
 
 fn kind() -> impl Strategy<Value = Kind> {
@@ -32,6 +31,7 @@ fn kind() -> impl Strategy<Value = Kind> {
         4 => prop::collection::vec(0_usize..600, 1..4).prop_map(Kind::Called),
         2 => (0_usize..300).prop_map(Kind::Signed),
         1 => Just(Kind::System),
+        1 => (0_usize..300).prop_map(Kind::Attached),
     ]
 }
 
@@ -70,6 +70,10 @@ fn history(kinds: &[Kind]) -> Conversation {
                 conversation.push(serde_json::from_value::<AssistantTurn>(turn).unwrap());
             }
             Kind::System => conversation.push(provider_adapters::SystemTurn::new("Mind the gap.")),
+            Kind::Attached(size) => {
+                let image = UserPart::Image(Media::data("image/png", "aGk="));
+                conversation.push(UserTurn::new(vec![UserPart::text(words(*size)), image]));
+            }
         }
     }
     conversation
@@ -89,27 +93,42 @@ fn tool_tokens(offer: &Offer) -> u64 {
     run.context_tokens()
 }
 
+/// Tokens as a provider counts them that counts `rate` thousandths of our estimates.
+fn counted(turns: impl IntoIterator<Item = Turn>, rate: u64) -> u64 {
+    tokens(turns) * rate / 1_000
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn what_a_compaction_leaves_is_accepted_small_enough_and_has_what_was_pinned(
+    fn what_a_compaction_leaves_is_accepted_small_enough_and_has_what_was_pinned_and_what_fits(
         kinds in prop::collection::vec(kind(), 1..24),
         pins in prop::collection::btree_set(0_usize..24, 0..4),
         at in 200_u64..4_000,
         keep in 0_usize..8,
         drops in any::<bool>(),
         summary in 1_usize..4_000,
+        reported in prop::option::of(500_u64..16_000),
     ) {
-        let mut conversation = history(&kinds);
-        conversation.ask("And now?");
-        let way = if drops { Way::DropResults } else { Way::Summarise };
-        let settings = Compaction::at(at).keep_turns(keep).strategy(way);
-        let mut run = Run::new(conversation.clone()).with_compaction(settings);
-        pins.iter().for_each(|turn| run.pin(*turn));
         let offer = offer(&[tool("files", "read")]);
         let tools = tool_tokens(&offer);
-        let before = run.context_tokens() + tools;
+        let rate = reported.unwrap_or(1_000);
+        let mut run = Run::new(history(&kinds));
+        if reported.is_some() {
+            run.ask("Why?");
+            run.next(&offer);
+            let mut reply = Reply::default();
+            reply.parts.push(AssistantPart::text("Because."));
+            reply.usage.input = Some(tools + counted(run.conversation().turns().to_vec(), rate));
+            run.replied(reply, &offer, None);
+        }
+        run.ask("And now?");
+        let conversation = run.conversation().clone();
+        let way = if drops { Way::DropResults } else { Way::Summarise };
+        let settings = Compaction::at(at).keep_turns(keep).strategy(way);
+        let mut run = run.with_compaction(settings);
+        pins.iter().for_each(|turn| run.pin(*turn));
         let turns = conversation.turns();
         let pinned: Vec<Turn> = run.pinned().iter().map(|at| turns[*at].clone()).collect();
 
@@ -131,17 +150,21 @@ proptest! {
         restored.take_events();
         prop_assert_eq!(&run, &restored);
 
+        // What rounding to thousandths, and of each turn, makes of it.
+        let rounding = tokens(turns.to_vec()) / 500 + 2 * turns.len() as u64 + 2;
         let target = at / 2;
-        let reserve = (target / 8).clamp(40, 2_000);
+        let reserve = (target / 8 * 1_000 / rate).clamp(40, 2_000) * rate / 1_000;
         if let Some(Reason::Failed { message }) = run.reason() {
-            prop_assert!(tools + tokens(pinned) + 40 > target, "{}", message);
+            let least = tools + counted(pinned, rate) + 40 * rate / 1_000;
+            prop_assert!(least + rounding > target, "{}", message);
             for at in run.pinned() {
                 prop_assert!(message.contains(&(at + 1).to_string()), "{}", message);
             }
             prop_assert_eq!(run.conversation(), &conversation);
             return Ok(());
         }
-        if before < at {
+        let before = tools + counted(turns.to_vec(), rate);
+        if before + rounding < at {
             prop_assert_eq!(run.conversation(), &conversation);
             return Ok(());
         }
@@ -151,9 +174,16 @@ proptest! {
         prop_assert_eq!(&still, &pinned);
         let last = turns.last().unwrap().clone();
         prop_assert_eq!(left.last(), Some(&last));
-        let fixed = tools + tokens(pinned.into_iter().chain([last])) + reserve;
-        let after = run.context_tokens();
-        prop_assert!(after <= target.max(fixed) || after == before, "{after} of {target}");
+        let fixed = tools + counted(pinned.iter().cloned().chain([last.clone()]), rate) + reserve;
+        let after = tools + counted(left.to_vec(), rate);
+        let untouched = run.conversation() == &conversation;
+        prop_assert!(after <= target.max(fixed) + rounding || untouched, "{after} of {target}");
+        // The latest turns are as they were if there is room for them.
+        let latest = &turns[turns.len().saturating_sub(keep.max(1))..];
+        let kept = tools + counted(pinned.into_iter().chain(latest.to_vec()), rate) + reserve;
+        if kept + rounding <= target {
+            prop_assert_eq!(&left[left.len() - latest.len()..], latest, "{} of {}", kept, target);
+        }
         // What is left of a signed turn still has its signature.
         for turn in left {
             if let Turn::Assistant(turn) = turn
@@ -319,25 +349,66 @@ async fn a_run_that_is_over_is_compacted_on_request_and_stays_over() {
     assert_eq!(run.compact(), Ok(false), "there is nothing left to remove");
 }
 
+fn stops(reason: StopReason) -> Reply {
+    let mut reply = Reply::default();
+    reply.parts.push(AssistantPart::text("I cannot help with"));
+    reply.stop = Some(Stop::new(reason, "x"));
+    reply.usage.input = Some(70);
+    reply
+}
+
 #[tokio::test]
-async fn a_summary_that_fails_ends_the_run_which_can_be_continued() {
-    let settings = Compaction::at(1_000).keep_turns(0);
-    let model = ScriptedModel::new()
-        .calls([("read", json!({"n": 0}))])
-        .fails("no summary today")
-        .says("A summary.")
-        .says("Done.");
+async fn where_a_summary_fails_is_refused_or_is_cut_results_are_dropped_instead() {
+    let scripts: [(fn(ScriptedModel) -> ScriptedModel, &str); 4] = [
+        (|model| model.fails("no summary today"), "no summary today"),
+        (
+            |model| model.replies(stops(StopReason::Refusal)),
+            "declined",
+        ),
+        (
+            |model| model.replies(stops(StopReason::MaxTokens)),
+            "cut off",
+        ),
+        (|model| model.says(" "), "empty"),
+    ];
+    for (script, why) in scripts {
+        let model = script(reads_once()).says("Done.");
+        let agent = Agent::new(model.clone()).tools(reader(1_500));
+        let mut run = auto("Read.").with_compaction(Compaction::at(1_000).keep_turns(0));
+        let events = drive(&agent, &mut run).await;
+        assert_eq!(run.reason(), Some(&Reason::Finished), "{events:?}");
+        assert_eq!(run.text(), "Done.");
+        let warned = |event: &RunEvent| matches!(event, RunEvent::Warning { message } if message.contains(why));
+        assert!(events.iter().any(warned), "{why}: {events:?}");
+        let sent = serde_json::to_string(&model.requests()[2].conversation).unwrap();
+        assert!(sent.contains("Dropped to save space"), "{sent}");
+        assert!(!sent.contains("I cannot help with"), "{sent}");
+        let paid = if why == "declined" || why == "cut off" {
+            70
+        } else {
+            0
+        };
+        assert_eq!(run.spent().tokens, paid, "{why}");
+    }
+}
+
+fn reads_once() -> ScriptedModel {
+    ScriptedModel::new().calls([("read", json!({"n": 0}))])
+}
+
+#[tokio::test]
+async fn a_run_that_is_over_keeps_its_conversation_where_a_summary_fails() {
+    let model = reads_once().says("Done.").fails("no summary today");
     let agent = Agent::new(model).tools(reader(1_500));
-    let mut run = Run::default()
-        .with_policy(Policy::new(Mode::Auto))
-        .with_compaction(settings);
-    run.ask("Read.");
+    let mut run = auto("Read.").with_compaction(Compaction::when_full().keep_turns(0));
     drive(&agent, &mut run).await;
-    let reason = run.reason().unwrap().to_string();
-    assert!(reason.contains("no summary today"), "{reason}");
-    run.proceed();
-    drive(&agent, &mut run).await;
-    assert_eq!(run.text(), "Done.");
+    let conversation = run.conversation().clone();
+    assert_eq!(run.compact(), Ok(true));
+    let events = drive(&agent, &mut run).await;
+    let warned = |event: &RunEvent| matches!(event, RunEvent::Warning { .. });
+    assert!(events.iter().any(warned), "{events:?}");
+    assert_eq!(run.reason(), Some(&Reason::Finished));
+    assert_eq!(run.conversation(), &conversation);
 }
 
 /// A model that reports no usage.

@@ -33,8 +33,9 @@ pub(crate) fn read(json: &[u8], adapter: &dyn Adapter) -> Result<Request, serde_
     if let Some(system) = neutral.system {
         conversation = conversation.with_system(system);
     }
+    let tools = adapter.tools_for(&neutral.model, &neutral.tools);
     let request = Request::new(neutral.model, conversation)
-        .with_tools(adapter.tools(&neutral.tools))
+        .with_tools(tools)
         .with_choice(neutral.tool_choice)
         .with_options(neutral.options)
         .with_cache(neutral.cache)

@@ -52,11 +52,18 @@ impl AwsCredentials {
     /// # Errors
     /// [`ModelError::Setup`] if one of the first two is not set.
     pub fn from_env() -> Result<Self, ModelError> {
-        let filled = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-        let needed = |name: &str| {
-            let problem = format!("no AWS credentials: set the environment variable {name}");
-            filled(name).ok_or(ModelError::Setup(problem.into()))
-        };
+        Self::from_variables(|name| std::env::var(name).ok()).map_err(|missing| {
+            let problem = format!("no AWS credentials: set the environment variable {missing}");
+            ModelError::Setup(problem.into())
+        })
+    }
+
+    /// The credentials in these variables, or the name of the one that is missing.
+    pub(super) fn from_variables(
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, &'static str> {
+        let filled = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let needed = |name: &'static str| filled(name).ok_or(name);
         let key = Self::new(
             needed("AWS_ACCESS_KEY_ID")?,
             needed("AWS_SECRET_ACCESS_KEY")?,
@@ -90,12 +97,24 @@ impl HttpModel<Bedrock> {
     /// Signs requests with credentials returned by this function before every request, for credentials that change.
     #[must_use]
     pub fn with_aws_credentials_from(
+        self,
+        credentials: impl Fn() -> AwsCredentials + Send + Sync + 'static,
+    ) -> Self {
+        let region = self.adapter.region().to_owned();
+        self.signed(region, credentials)
+    }
+}
+
+impl<A> HttpModel<A> {
+    /// Signs requests to a region.
+    pub(super) fn signed(
         mut self,
+        region: String,
         credentials: impl Fn() -> AwsCredentials + Send + Sync + 'static,
     ) -> Self {
         let signer = Signer {
             credentials: Box::new(credentials),
-            region: self.adapter.region().to_owned(),
+            region,
         };
         self.key = Some(Key::Aws(Arc::new(signer)));
         self

@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use self::grant::{CredentialsFile, Grant};
-use super::{HttpModel, Key, anonymous};
+use super::{HttpModel, Key, anonymous, client};
 use crate::adapter::Adapter;
 use crate::adapter::error_body;
 use crate::model::provider_error::{ErrorKind, ProviderError};
@@ -26,8 +26,11 @@ const EARLY: Duration = Duration::from_secs(60);
 /// How long a token counts if the endpoint does not say.
 const DEFAULT_LIFETIME: Duration = Duration::from_secs(300);
 
-/// Google credentials that obtain access tokens: those of a service account, or of a user who logged in with
-/// `gcloud auth application-default login`.
+/// The metadata server of a machine, or a pod, of Google Cloud.
+const METADATA_HOST: &str = "metadata.google.internal";
+
+/// Google credentials that obtain access tokens: those of a service account, of a user who logged in with
+/// `gcloud auth application-default login`, or of the Google Cloud machine (or pod) that this runs on.
 ///
 /// A token is cached until shortly before it expires, and concurrent requests share it. Neither the key nor a token is
 /// ever printed.
@@ -57,18 +60,34 @@ impl GoogleCredentials {
             // The error names the member and the place, not the value.
             ModelError::Setup(format!("not a Google credentials file: {error}").into())
         })?;
-        Ok(Self {
-            grant: Grant::new(file).map_err(ModelError::Setup)?,
+        Ok(Self::new(Grant::new(file).map_err(ModelError::Setup)?))
+    }
+
+    /// The service account of the Google Cloud machine, pod or Cloud Run service that this runs on: its metadata server
+    /// hands out the tokens.
+    pub fn from_metadata_server() -> Self {
+        Self::from_metadata_host(METADATA_HOST)
+    }
+
+    /// As [`from_metadata_server`](Self::from_metadata_server), of a metadata server at another host and port.
+    pub fn from_metadata_host(host: &str) -> Self {
+        Self::new(Grant::metadata(host))
+    }
+
+    fn new(grant: Grant) -> Self {
+        Self {
+            grant,
             token: Mutex::new(None),
             fetch: Semaphore::new(1),
-        })
+        }
     }
 
     /// Reads the file named by `GOOGLE_APPLICATION_CREDENTIALS`, or else the one written by
-    /// `gcloud auth application-default login`.
+    /// `gcloud auth application-default login`; without either, on Google Cloud, asks the
+    /// [metadata server](Self::from_metadata_server), or the one that `GCE_METADATA_HOST` names.
     ///
     /// # Errors
-    /// [`ModelError::Setup`] if there is no such file, or [`from_json`](Self::from_json) rejects it.
+    /// [`ModelError::Setup`] if there is none of them, or [`from_json`](Self::from_json) rejects the file.
     pub fn from_env() -> Result<Self, ModelError> {
         Self::from_variables(|name| std::env::var_os(name).map(PathBuf::from))
     }
@@ -76,13 +95,24 @@ impl GoogleCredentials {
     pub(super) fn from_variables(
         variable: impl Fn(&str) -> Option<PathBuf>,
     ) -> Result<Self, ModelError> {
-        let Some(path) = default_file(variable) else {
-            return Err(ModelError::Setup(
-                "no Google credentials: set GOOGLE_APPLICATION_CREDENTIALS to a credentials file"
-                    .into(),
-            ));
-        };
-        Self::from_file(&path)
+        // One that is named has to be there.
+        if let Some(path) = variable("GOOGLE_APPLICATION_CREDENTIALS") {
+            return Self::from_file(path);
+        }
+        if let Some(path) = gcloud_file(&variable).filter(|path| path.exists()) {
+            return Self::from_file(path);
+        }
+        if let Some(host) = variable("GCE_METADATA_HOST") {
+            return Ok(Self::from_metadata_host(&host.to_string_lossy()));
+        }
+        if variable("K_SERVICE").is_some() || is_google_machine() {
+            return Ok(Self::from_metadata_server());
+        }
+        Err(ModelError::Setup(
+            "no Google credentials: set GOOGLE_APPLICATION_CREDENTIALS to a credentials file, or run `gcloud auth \
+             application-default login`"
+                .into(),
+        ))
     }
 
     /// Reads a credentials file.
@@ -131,11 +161,17 @@ impl GoogleCredentials {
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
-        let form = self.grant.form(now.as_secs()).map_err(ModelError::Setup)?;
-        let call = client
-            .post(self.grant.token_uri())
-            .header("content-type", "application/x-www-form-urlencoded")
-            .body(form);
+        let uri = self.grant.token_uri();
+        let call = match self.grant.form(now.as_secs()).map_err(ModelError::Setup)? {
+            Some(form) => client
+                .post(uri)
+                .header("content-type", "application/x-www-form-urlencoded")
+                .body(form),
+            // Not through the proxy of the other requests: it has a metadata server of its own.
+            None => direct_client()?
+                .get(uri)
+                .header("metadata-flavor", "Google"),
+        };
         let failed = |error: reqwest::Error| {
             let problem = format!("no reply from the token endpoint: {}", anonymous(error));
             ModelError::Unreachable(BoxError::from(problem))
@@ -184,12 +220,21 @@ impl<A: Adapter> HttpModel<A> {
     }
 }
 
-/// Where the credentials are: a variable names the file, or gcloud has written it.
-fn default_file(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+/// A client that uses no proxy.
+fn direct_client() -> Result<reqwest::Client, ModelError> {
+    let builder = client::client_builder().map_err(ModelError::Setup)?;
+    client::build(builder.no_proxy()).map_err(ModelError::Setup)
+}
+
+/// Whether the firmware says that this is a machine of Google's cloud, as Google's own libraries ask it.
+fn is_google_machine() -> bool {
+    let product = std::fs::read_to_string("/sys/class/dmi/id/product_name");
+    product.is_ok_and(|name| matches!(name.trim(), "Google" | "Google Compute Engine"))
+}
+
+/// Where gcloud writes the credentials of a user.
+fn gcloud_file(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     const NAME: &str = "application_default_credentials.json";
-    if let Some(path) = variable("GOOGLE_APPLICATION_CREDENTIALS") {
-        return Some(path);
-    }
     let folder = match (variable("CLOUDSDK_CONFIG"), cfg!(windows)) {
         (Some(folder), _) => folder,
         (None, true) => variable("APPDATA")?.join("gcloud"),
@@ -245,21 +290,45 @@ impl fmt::Debug for GoogleCredentials {
 
 #[cfg(test)]
 mod tests {
+    use std::error::Error as _;
+
     use super::*;
 
-    #[test]
-    fn the_variable_wins_over_the_file_of_gcloud() {
-        let home = |name: &str| (name == "HOME" || name == "APPDATA").then(|| PathBuf::from("/h"));
-        let file = default_file(home).unwrap();
-        assert!(
-            file.ends_with("gcloud/application_default_credentials.json"),
-            "{file:?}"
-        );
-        let both = |name: &str| match name {
-            "GOOGLE_APPLICATION_CREDENTIALS" => Some(PathBuf::from("/key.json")),
-            name => home(name),
+    const USER: &str =
+        r#"{"type":"authorized_user","client_id":"i","client_secret":"s","refresh_token":"r"}"#;
+
+    fn found(variables: &[(&str, &Path)]) -> Result<String, String> {
+        let variable = |name: &str| {
+            let found = variables.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| value.to_path_buf())
         };
-        assert_eq!(default_file(both), Some(PathBuf::from("/key.json")));
-        assert_eq!(default_file(|_| None), None);
+        let found = GoogleCredentials::from_variables(variable);
+        found
+            .map(|it| it.grant.token_uri().to_owned())
+            .map_err(|error| error.source().unwrap().to_string())
+    }
+
+    #[test]
+    fn a_file_wins_over_the_metadata_server_and_the_named_file_over_the_one_of_gcloud() {
+        let home = tempfile::tempdir().unwrap();
+        let variable = if cfg!(windows) { "APPDATA" } else { "HOME" };
+        let file = gcloud_file(|name| (name == variable).then(|| home.path().to_owned())).unwrap();
+        let host = ("GCE_METADATA_HOST", Path::new("169.254.169.254"));
+        let metadata = found(&[(variable, home.path()), host]).unwrap();
+        assert_eq!(
+            metadata,
+            "http://169.254.169.254/computeMetadata/v1/instance/service-accounts/default/token"
+        );
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, USER).unwrap();
+        let of_gcloud = found(&[(variable, home.path()), host]).unwrap();
+        assert_eq!(of_gcloud, "https://oauth2.googleapis.com/token");
+        // One that is named has to be there, whatever else is.
+        let named = (
+            "GOOGLE_APPLICATION_CREDENTIALS",
+            Path::new("/nowhere/key.json"),
+        );
+        let error = found(&[(variable, home.path()), host, named]).unwrap_err();
+        assert!(error.contains("cannot read"), "{error}");
     }
 }

@@ -72,7 +72,8 @@ impl Fallback {
         asked.tools = match known.as_ref() {
             Some((given, compiled)) if Arc::ptr_eq(given, &request.tools) => compiled.clone(),
             _ => {
-                let compiled = Arc::new(self.model.adapter().tools(request.tools.specs()));
+                let adapter = self.model.adapter();
+                let compiled = Arc::new(adapter.tools_for(&self.name, request.tools.specs()));
                 *known = Some((request.tools.clone(), compiled.clone()));
                 compiled
             }

@@ -117,7 +117,7 @@ impl Adapter for Anthropic {
         }
     }
 
-    fn environment(&self) -> Environment {
+    fn environment(&self) -> Environment<'_> {
         if self.vertex.is_some() {
             return Environment {
                 google: true,

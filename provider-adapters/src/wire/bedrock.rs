@@ -29,7 +29,7 @@ use crate::wire::{Wire, segment};
 #[derive(Clone, Debug)]
 pub struct Bedrock {
     region: String,
-    target: Target,
+    target: Option<Target>,
 }
 
 impl Bedrock {
@@ -37,8 +37,16 @@ impl Bedrock {
     pub fn new(region: impl Into<String>) -> Self {
         Self {
             region: region.into(),
-            target: Target::ANTHROPIC,
+            target: None,
         }
+    }
+
+    /// Sets what the models accept as a tool: `Target::BEDROCK` by default for Amazon's own, which know only a few
+    /// keywords, and `Target::ANTHROPIC` for all others.
+    #[must_use]
+    pub fn with_target(mut self, target: Target) -> Self {
+        self.target = Some(target);
+        self
     }
 
     /// The region.
@@ -60,17 +68,25 @@ impl Adapter for Bedrock {
         KeyHeader::Bearer
     }
 
-    /// An API key of Bedrock. Access keys are [`AwsCredentials`](crate::AwsCredentials).
-    fn environment(&self) -> Environment {
+    /// An API key of Bedrock, or else the access key that `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY` hold.
+    fn environment(&self) -> Environment<'_> {
         Environment {
             keys: &["AWS_BEARER_TOKEN_BEDROCK"],
+            aws_region: Some(&self.region),
             base_url: Some("AWS_ENDPOINT_URL_BEDROCK_RUNTIME"),
             ..Environment::default()
         }
     }
 
     fn target(&self) -> &Target {
-        &self.target
+        self.target.as_ref().unwrap_or(&Target::BEDROCK)
+    }
+
+    fn target_for(&self, model: &str) -> &Target {
+        match &self.target {
+            None if !model.contains("amazon.") => &Target::ANTHROPIC,
+            _ => self.target(),
+        }
     }
 
     fn definitions(&self, tools: &ToolSet) -> RawJson {

@@ -107,7 +107,7 @@ impl Adapter for Gemini {
     }
 
     /// The Developer API's; Vertex takes an access token, which no variable holds for long.
-    fn environment(&self) -> Environment {
+    fn environment(&self) -> Environment<'_> {
         match self.backend {
             Backend::Vertex(_) => Environment {
                 google: true,

@@ -96,7 +96,7 @@ impl Adapter for OpenAiChat {
             .map_or(KeyHeader::Bearer, KeyHeader::Named)
     }
 
-    fn environment(&self) -> Environment {
+    fn environment(&self) -> Environment<'_> {
         self.dialect.environment
     }
 

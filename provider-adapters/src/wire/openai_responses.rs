@@ -52,7 +52,7 @@ impl Adapter for OpenAiResponses {
         KeyHeader::Bearer
     }
 
-    fn environment(&self) -> Environment {
+    fn environment(&self) -> Environment<'_> {
         Environment {
             keys: &["OPENAI_API_KEY"],
             base_url: Some("OPENAI_BASE_URL"),

@@ -99,7 +99,7 @@ impl<A: Adapter> Adapter for PromptMode<A> {
         self.inner.key_header()
     }
 
-    fn environment(&self) -> Environment {
+    fn environment(&self) -> Environment<'_> {
         self.inner.environment()
     }
 

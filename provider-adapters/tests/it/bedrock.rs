@@ -4,8 +4,8 @@
 use proptest::prelude::*;
 use provider_adapters::server::ScriptedReply;
 use provider_adapters::{
-    Adapter, Bedrock, Conversation, ErrorKind, Expected, Model as _, Reply, ReplyEvent, Request,
-    StopReason, ToolResult, ToolSpec, Turn,
+    Adapter, Bedrock, Cache, CachePoint, Conversation, ErrorKind, Expected, Model as _, Omitted,
+    Reply, ReplyEvent, Request, StopReason, ToolResult, ToolSpec, Turn,
 };
 use serde_json::{Value, json};
 
@@ -197,13 +197,55 @@ fn only_models_that_cache_get_breakpoints() {
     for (model, points) in [
         (CLAUDE, 3),
         ("us.amazon.nova-pro-v1:0", 2),
+        ("anthropic.claude-3-7-sonnet-20250219-v1:0", 3),
+        ("anthropic.claude-3-5-sonnet-20241022-v2:0", 3),
+        ("anthropic.claude-3-5-sonnet-20240620-v1:0", 0),
+        ("us.anthropic.claude-3-haiku-20240307-v1:0", 0),
+        ("anthropic.claude-v2:1", 0),
         ("meta.llama3", 0),
     ] {
         let tool = ToolSpec::new("look", mcp_jsonrpc::RawObject::empty());
-        let asked = Request::new(model, conversation.clone()).with_tools(adapter().tools(&[tool]));
+        let tools = adapter().tools_for(model, &[tool]);
+        let asked = Request::new(model, conversation.clone()).with_tools(tools);
         let text = encode(&asked).to_string();
         assert_eq!(text.matches("cachePoint").count(), points, "{model}");
+        // One that is known to refuse them gets none on request, either.
+        let asked = asked.with_cache(Cache::Breakpoints(vec![CachePoint::System]));
+        let omitted = adapter().encode(&asked).unwrap().omitted;
+        let refuses = points == 0 && model.contains("claude");
+        assert_eq!(omitted == [Omitted::Option("cache")], refuses, "{model}");
+        let sent = encode(&asked).to_string().matches("cachePoint").count();
+        assert_eq!(sent, usize::from(!refuses), "{model}");
     }
+}
+
+/// What its API reference says of the keywords at the root of an input schema.
+#[test]
+fn amazons_own_models_get_only_the_keywords_that_they_take() {
+    let schema = json!({
+        "type": "object",
+        "title": "Look",
+        "properties": {"where": {"$ref": "#/$defs/Place"}},
+        "required": ["where"],
+        "additionalProperties": false,
+        "$defs": {"Place": {"type": "string", "minLength": 1}},
+    });
+    let schema: mcp_jsonrpc::RawObject = serde_json::from_value(schema).unwrap();
+    let sent = |adapter: &Bedrock, model: &str| {
+        let tool = ToolSpec::new("look", schema.clone());
+        let definitions = adapter.definitions(&adapter.tools_for(model, &[tool]));
+        let definitions: Value = serde_json::from_str(definitions.get()).unwrap();
+        let sent = definitions[0]["toolSpec"]["inputSchema"]["json"].clone();
+        let keys: Vec<String> = sent.as_object().unwrap().keys().cloned().collect();
+        keys
+    };
+    let few = ["type", "properties", "required"];
+    for model in ["amazon.nova-lite-v1:0", "eu.amazon.nova-2-lite-v1:0"] {
+        assert_eq!(sent(&adapter(), model), few, "{model}");
+    }
+    assert!(sent(&adapter(), CLAUDE).len() > few.len());
+    let set = adapter().with_target(tool_schema::Target::BEDROCK);
+    assert_eq!(sent(&set, CLAUDE), few);
 }
 
 proptest! {

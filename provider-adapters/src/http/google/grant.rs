@@ -52,9 +52,19 @@ pub(crate) enum Grant {
         refresh_token: String,
         token_uri: String,
     },
+    /// What the machine's metadata server hands out.
+    Metadata { token_uri: String },
 }
 
 impl Grant {
+    /// The metadata server at this host, which machines and pods of Google Cloud reach without encryption.
+    pub(crate) fn metadata(host: &str) -> Self {
+        const PATH: &str = "/computeMetadata/v1/instance/service-accounts/default/token";
+        Self::Metadata {
+            token_uri: format!("http://{host}{PATH}"),
+        }
+    }
+
     pub(crate) fn new(file: CredentialsFile) -> Result<Self, BoxError> {
         Ok(match file {
             CredentialsFile::ServiceAccount {
@@ -84,7 +94,9 @@ impl Grant {
 
     pub(crate) fn token_uri(&self) -> &str {
         match self {
-            Self::Assertion { token_uri, .. } | Self::Refresh { token_uri, .. } => token_uri,
+            Self::Assertion { token_uri, .. }
+            | Self::Refresh { token_uri, .. }
+            | Self::Metadata { token_uri } => token_uri,
         }
     }
 
@@ -93,12 +105,14 @@ impl Grant {
         match self {
             Self::Assertion { email, .. } => email,
             Self::Refresh { .. } => "an authorized user",
+            Self::Metadata { .. } => "the service account of this machine",
         }
     }
 
-    /// The body of the token request, at a time in seconds since the epoch.
-    pub(crate) fn form(&self, now: u64) -> Result<String, BoxError> {
-        Ok(match self {
+    /// The body of the token request, at a time in seconds since the epoch. The metadata server is asked without one.
+    pub(crate) fn form(&self, now: u64) -> Result<Option<String>, BoxError> {
+        Ok(Some(match self {
+            Self::Metadata { .. } => return Ok(None),
             Self::Assertion {
                 email,
                 key,
@@ -131,7 +145,7 @@ impl Grant {
                 segment(client_secret),
                 segment(refresh_token)
             ),
-        })
+        }))
     }
 }
 

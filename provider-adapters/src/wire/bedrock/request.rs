@@ -213,12 +213,37 @@ pub(crate) fn cache_point<'a>() -> Object<'a> {
     Object::default().set("cachePoint", typed("default"))
 }
 
+/// Whether a model takes breakpoints, as far as it is known. One that does not refuses the request.
+fn caches(model: &str) -> Option<bool> {
+    const OLD: [&str; 7] = [
+        "claude-v2",
+        "claude-instant",
+        "claude-3-opus",
+        "claude-3-sonnet",
+        "claude-3-haiku",
+        "claude-3-5-sonnet-20240620",
+        "amazon.titan",
+    ];
+    if OLD.iter().any(|name| model.contains(name)) {
+        return Some(false);
+    }
+    (is_nova(model) || is_claude(model)).then_some(true)
+}
+
+fn is_nova(model: &str) -> bool {
+    model.contains("amazon.nova")
+}
+
 /// Places the breakpoints in the messages and decides on the others. Without being asked, only for
-/// models that are known to cache: the others refuse them.
+/// models that are known to cache.
 fn place(request: &Request, writer: &mut Writer<'_>, omitted: &mut Vec<Omitted>) -> Points {
-    let nova = request.model.contains("amazon.nova");
+    let (nova, caches) = (is_nova(&request.model), caches(&request.model));
     let mut points = match &request.cache {
-        Cache::Auto if nova || is_claude(&request.model) => {
+        Cache::Breakpoints(points) if caches == Some(false) => {
+            omitted.extend((!points.is_empty()).then_some(Omitted::Option("cache")));
+            Vec::new()
+        }
+        Cache::Auto if caches == Some(true) => {
             writer.mark_last_users(2);
             return Points {
                 // Nova caches instructions and messages alone.

@@ -27,7 +27,7 @@ pub struct Dialect {
     /// The header that carries the key, if it is not a bearer token in `authorization`.
     pub key_header: Option<&'static str>,
     /// The environment variables that hold the key and the base URL.
-    pub environment: Environment,
+    pub environment: Environment<'static>,
     /// The role of instructions.
     pub system_role: &'static str,
     /// The name of the output limit.
@@ -90,10 +90,11 @@ impl OutputFormat {
 }
 
 /// A key in one of these variables.
-const fn keys(keys: &'static [&'static str]) -> Environment {
+const fn keys(keys: &'static [&'static str]) -> Environment<'static> {
     Environment {
         keys,
         google: false,
+        aws_region: None,
         base_url: None,
     }
 }
@@ -117,6 +118,7 @@ impl Dialect {
         environment: Environment {
             keys: &["OPENAI_API_KEY"],
             google: false,
+            aws_region: None,
             base_url: Some("OPENAI_BASE_URL"),
         },
         system_role: "developer",
@@ -146,6 +148,7 @@ impl Dialect {
         environment: Environment {
             keys: &[],
             google: false,
+            aws_region: None,
             base_url: None,
         },
         base_url: "http://localhost:8000/v1",

@@ -172,6 +172,34 @@ async fn a_user_of_gcloud_refreshes_a_token() {
     );
 }
 
+/// Stands in for the metadata server of a machine of Google Cloud.
+#[tokio::test]
+async fn the_metadata_server_of_the_machine_hands_out_a_token() {
+    let metadata = Server::start(vec![token("ya29.machine", 3600)]).await;
+    let provider = Server::start(vec![text()]).await;
+    let host = metadata.url.strip_prefix("http://").unwrap();
+    let model = claude(&provider, GoogleCredentials::from_metadata_host(host));
+    play(&model, &request(model.adapter(), &[])).await.unwrap();
+    let [asked] = metadata.asked().try_into().unwrap();
+    assert!(
+        asked
+            .head
+            .starts_with("GET /computeMetadata/v1/instance/service-accounts/default/token "),
+        "{}",
+        asked.head
+    );
+    assert!(
+        asked.head.contains("metadata-flavor: Google"),
+        "{}",
+        asked.head
+    );
+    let head = &provider.asked()[0].head;
+    assert!(
+        head.contains("authorization: Bearer ya29.machine"),
+        "{head}"
+    );
+}
+
 #[test]
 fn unusable_credentials_are_refused_without_their_secrets() {
     let bad = [
