@@ -11,6 +11,7 @@ pub(crate) mod loss;
 pub(crate) mod problem;
 mod registry;
 mod registry_write;
+pub(crate) mod server_json;
 mod time;
 #[cfg(feature = "toml")]
 mod toml_document;

@@ -1,12 +1,14 @@
 //! `manifest.json` of an MCP bundle: one server, whose program is beside the file.
 
+mod spread;
+
 use serde_json::{Map, Value, json};
 
 use crate::dialect::Dialect;
 use crate::file::document::{Kind, Member, Node};
 use crate::file::entry;
 use crate::file::field::{self, Fault, Fields};
-use crate::file::input::Input;
+use crate::file::input::{Input, InputKind};
 use crate::file::loss::Loss;
 use crate::file::{ConfigFile, Reader, write};
 use crate::server::ServerConfig;
@@ -21,12 +23,15 @@ pub(super) fn read(reader: &mut Reader<'_>, root: &Node) {
     let Some(Kind::Text(name)) = root.get("name").map(|name| &name.kind) else {
         return reader.report(None, "$.name", fault("the name of the bundle", root.at));
     };
-    let config = root.get("server").and_then(|it| it.get("mcp_config"));
-    let Some(config) = config else {
-        let fault = fault("\"mcp_config\": how the program is started", root.at);
-        return reader.report(Some(name), "$.server", fault);
+    let server = root.get("server");
+    let config = match (server.and_then(|it| it.get("mcp_config")), server) {
+        (Some(config), _) => for_this_platform(config),
+        (None, Some(server)) if is_uv(server) => by_uv(server),
+        _ => {
+            let fault = fault("\"mcp_config\": how the program is started", root.at);
+            return reader.report(Some(name), "$.server", fault);
+        }
     };
-    let config = for_this_platform(config);
     match entry::read(name, &config, Dialect::Bundle) {
         Ok(server) => reader.file.servers.push(server),
         Err(fault) => return reader.report(Some(name), "$.server.mcp_config", fault),
@@ -41,6 +46,33 @@ pub(super) fn read(reader: &mut Reader<'_>, root: &Node) {
     let rest = root.members().unwrap_or_default().iter();
     rest.filter(|member| member.name != "user_config")
         .for_each(|member| reader.keep(member));
+}
+
+fn is_uv(server: &Node) -> bool {
+    matches!(server.get("type").map(|it| &it.kind), Some(Kind::Text(kind)) if kind == "uv")
+}
+
+/// The configuration of a Python program whose dependencies `uv` installs.
+fn by_uv(server: &Node) -> Node {
+    let node = |kind| Node {
+        at: server.at,
+        kind,
+    };
+    let text = |text: &str| node(Kind::Text(text.to_owned()));
+    let script = match server.get("entry_point").map(|it| &it.kind) {
+        Some(Kind::Text(script)) => format!("${{__dirname}}/{script}"),
+        _ => String::new(),
+    };
+    let args = ["run", "--directory", "${__dirname}", &script].map(text);
+    let member = |name: &str, value| Member {
+        at: server.at,
+        name: name.to_owned(),
+        value,
+    };
+    node(Kind::Object(vec![
+        member("command", text("uv")),
+        member("args", node(Kind::List(args.into()))),
+    ]))
 }
 
 /// The program's configuration on this platform.
@@ -69,9 +101,44 @@ fn option(member: &Member) -> Result<Input, Fault> {
     let title = fields.take(&["title"], field::text)?;
     input.description = fields.take(&["description"], field::text)?.or(title);
     input.password = fields.take(&["sensitive"], field::flag)?.unwrap_or(false);
-    let default = fields.take_if(&["default"], |node| !matches!(node.kind, Kind::List(_)));
-    input.default = default.map(field::text).transpose()?;
+    input.required = fields.take(&["required"], field::flag)?.unwrap_or(false);
+    input.multiple = fields.take(&["multiple"], field::flag)?.unwrap_or(false);
+    input.kind = match fields.take(&["type"], field::text)?.as_deref() {
+        Some("number") => InputKind::Number,
+        Some("boolean") => InputKind::Boolean,
+        Some("directory") => InputKind::Folder,
+        Some("file") => InputKind::File,
+        _ => InputKind::Text,
+    };
+    let number = |node: &Node| match &node.kind {
+        Kind::Number(number) => Ok(number.as_f64()),
+        _ => Err(Fault::expected("a number", node)),
+    };
+    input.min = fields.take(&["min"], number)?.flatten();
+    input.max = fields.take(&["max"], number)?.flatten();
+    match member.value.get("default") {
+        Some(list) if matches!(list.kind, Kind::List(_)) => input.defaults = field::texts(list)?,
+        Some(default) if !matches!(default.kind, Kind::Null) => {
+            input.default = Some(field::text(default)?);
+        }
+        _ => {}
+    }
     Ok(input)
+}
+
+impl ConfigFile {
+    /// Refers to as many values of each input as `count` says: in arguments one after the other, elsewhere separated
+    /// by commas. An argument or a variable that is nothing but an input without a value is left out, and so is the
+    /// option before it.
+    #[must_use]
+    pub fn with_values(mut self, count: &dyn Fn(&Input) -> usize) -> Self {
+        let inputs = std::mem::take(&mut self.inputs);
+        for server in &mut self.servers {
+            spread::spread(server, &inputs, count);
+        }
+        self.inputs = inputs;
+        self
+    }
 }
 
 /// Writes the manifest of the first server; returns the losses.
@@ -177,8 +244,15 @@ fn asked(file: &ConfigFile, server: &ServerConfig) -> Map<String, Value> {
         let text = known
             .and_then(|input| input.description.clone())
             .unwrap_or_else(|| id.clone());
-        let mut option =
-            json!({"type": "string", "title": id, "description": text, "required": true});
+        let kind = match known.map(|input| input.kind) {
+            Some(InputKind::Number) => "number",
+            Some(InputKind::Boolean) => "boolean",
+            Some(InputKind::Folder) => "directory",
+            Some(InputKind::File) => "file",
+            Some(InputKind::Text) | None => "string",
+        };
+        let required = known.is_none_or(|input| input.required);
+        let mut option = json!({"type": kind, "title": id, "description": text, "required": required});
         if let Some(members) = option.as_object_mut() {
             if known.is_some_and(|input| input.password) {
                 members.insert("sensitive".to_owned(), true.into());

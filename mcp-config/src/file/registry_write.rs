@@ -6,6 +6,7 @@ use mcp_transport::{EnvPolicy, ServerCommand};
 use serde_json::{Map, Value, json};
 
 use crate::file::ConfigFile;
+use crate::file::input::InputKind;
 use crate::server::endpoint::{Endpoint, RemoteEndpoint, RemoteKind};
 use crate::server::name::ServerName;
 use crate::server::{ServerConfig, Start};
@@ -103,6 +104,12 @@ impl Work<'_> {
             );
             return None;
         };
+        if package.value.get("version").is_none() {
+            self.lost.push(
+                "server.json names one version of a package, and this command none: put it in by hand"
+                    .to_owned(),
+            );
+        }
         let members = package.value.as_object_mut()?;
         members.insert("transport".to_owned(), json!({"type": "stdio"}));
         let mut arguments = Vec::new();
@@ -212,15 +219,27 @@ impl Work<'_> {
 
     /// Describes the requested input.
     fn describe(&self, item: &mut Value, id: &str) {
-        set(item, "isRequired", true.into());
         let Some(input) = self.file.inputs.iter().find(|input| input.id == id) else {
+            set(item, "isRequired", true.into());
             return set(item, "isSecret", true.into());
         };
+        if input.required || !input.is_wanted() {
+            set(item, "isRequired", true.into());
+        }
         if let Some(text) = &input.description {
             set(item, "description", text.as_str().into());
         }
         if input.password {
             set(item, "isSecret", true.into());
+        }
+        let format = match input.kind {
+            InputKind::Number => Some("number"),
+            InputKind::Boolean => Some("boolean"),
+            InputKind::File | InputKind::Folder => Some("filepath"),
+            InputKind::Text => None,
+        };
+        if let Some(format) = format {
+            set(item, "format", format.into());
         }
         if let Some(default) = &input.default {
             set(item, "default", default.as_str().into());

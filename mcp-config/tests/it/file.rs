@@ -3,6 +3,7 @@
 mod dialect;
 mod edit;
 mod law;
+mod offers;
 mod programs;
 
 use std::path::Path;
