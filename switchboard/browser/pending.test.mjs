@@ -96,7 +96,7 @@ scene(program, 'what a server, a file and an error say is only text, wherever it
   const page = await visitor.open('servers');
   const card = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'files' }) });
   await card.getByRole('button', { name: 'Test' }).click();
-  await card.getByText('It does not work.').waitFor();
+  await card.getByText('The test failed.').waitFor();
   await turnsNothing(page);
   await card.getByRole('switch').click();
   await card.getByRole('switch').click();
@@ -140,7 +140,7 @@ scene(program, 'saving a server changes what was changed, and nothing that its f
   assert.deepEqual(JSON.parse(await list.inputValue()), args);
   await list.fill('one two');
   await again.getByRole('button', { name: 'Save', exact: true }).click();
-  await again.getByText('This is no JSON list of texts.').waitFor();
+  await again.getByText('This is not a JSON list of strings.').waitFor();
   await picture(page, 'server-arguments');
   await list.fill('["-c", "one\\ntwo", "four"]');
   await again.getByRole('button', { name: 'Save', exact: true }).click();

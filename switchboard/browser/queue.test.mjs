@@ -30,11 +30,11 @@ scene(program, 'messages written during an answer are sent after it, in order, w
   await page.getByRole('textbox', { name: 'Message' }).fill('Three');
   await page.getByRole('button', { name: 'Send after this answer' }).click();
   await say(page, 'Never');
-  const queue = page.getByRole('list', { name: 'Waiting for the end of the answer' });
+  const queue = page.getByRole('list', { name: 'Waiting for the answer to finish' });
   assert.deepEqual(await queue.getByRole('listitem').allTextContents(), ['Two', 'Three', 'Never']);
   await picture(page, 'queue');
-  await queue.getByRole('listitem').filter({ hasText: 'Never' }).getByRole('button', { name: 'Remove it' }).click();
-  await queue.getByRole('listitem').filter({ hasText: 'Three' }).getByRole('button', { name: /edit/ }).click();
+  await queue.getByRole('listitem').filter({ hasText: 'Never' }).getByRole('button', { name: 'Remove this message' }).click();
+  await queue.getByRole('listitem').filter({ hasText: 'Three' }).getByRole('button', { name: 'Edit this message' }).click();
   const composer = page.getByRole('textbox', { name: 'Message' });
   assert.equal(await composer.inputValue(), 'Three');
   await composer.fill('Three, changed');
@@ -60,7 +60,7 @@ scene(program, 'after a stop nothing is sent unasked', {}, async (visitor) => {
   await said(page, 'I am').waitFor();
   await say(page, 'And then?');
   await page.getByRole('button', { name: 'Stop', exact: true }).click();
-  await page.getByText('they wait for you').waitFor();
+  await page.getByText(/were not sent/).waitFor();
   assert.equal(model.asked.length, 0);
   await page.getByRole('button', { name: 'Send now' }).click();
   const next = await model.next();

@@ -118,7 +118,7 @@ scene(program, 'suggestions come from the tools and the prompts there are', {}, 
   await page.getByRole('button', { name: /Greets a person in a language.*a prompt of switchboard/ }).click();
   const dialog = page.getByRole('dialog', { name: 'Greet' });
   await dialog.getByRole('button', { name: 'Insert' }).click();
-  await dialog.getByText(/is needed\.$/).first().waitFor();
+  await dialog.getByText(/is required\.$/).first().waitFor();
   for (const field of await dialog.getByRole('textbox').all()) await field.fill('French');
   await dialog.getByRole('button', { name: 'Insert' }).click();
   const composer = page.getByRole('textbox', { name: 'Message' });

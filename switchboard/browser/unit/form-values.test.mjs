@@ -47,9 +47,9 @@ test('a number is what people write as one, and nothing else', () => {
 
 test('nothing is nothing, unless something is needed', () => {
   check({ type: 'string' }, '', { missing: true }, false);
-  check({ type: 'string', minLength: 1 }, '', { problem: 'It is needed.' });
-  check({ type: 'string' }, '', { problem: 'It is needed.' });
-  check({ type: 'integer' }, '', { problem: 'It is needed.' });
+  check({ type: 'string', minLength: 1 }, '', { problem: 'It is required.' });
+  check({ type: 'string' }, '', { problem: 'It is required.' });
+  check({ type: 'integer' }, '', { problem: 'It is required.' });
   check({ enum: ['a'] }, '', { missing: true }, false);
 });
 
