@@ -28,7 +28,7 @@ test('what does not fit is reported', () => {
   check({ type: 'number', minimum: 2 }, '1', { problem: 'It must be 2 or more.' });
   check({ type: 'number' }, 'abc', { problem: 'It must be a number.' });
   check({ type: 'string', minLength: 3 }, '😀😀', { problem: 'It needs at least 3 characters.' });
-  check({ type: 'string', format: 'email' }, 'no one', { problem: 'It is no e-mail address.' });
+  check({ type: 'string', format: 'email' }, 'no one', { problem: 'It is not a valid e-mail address.' });
   assert.match(read(field({ type: 'object' }), '{').problem, /^It is not JSON: /);
 });
 
