@@ -77,9 +77,17 @@ scene(program, 'the theme of the settings wins over the system’s, in every tab
   assert.equal(await paper(page), light);
 });
 
+/** For the page, it is out of view. */
+async function hide(page) {
+  await page.evaluate(() => {
+    Object.defineProperty(document, 'hidden', { get: () => true });
+    document.dispatchEvent(new Event('visibilitychange'));
+  });
+}
+
 scene(
   program,
-  'a hidden page notifies of a question, once it was allowed',
+  'hidden pages notify of a question, once it was allowed, and not while another tab is in view',
   { permissions: ['notifications'] },
   async (visitor) => {
     const page = await visitor.open();
@@ -102,8 +110,15 @@ scene(
     await page.getByRole('button', { name: 'Send' }).waitFor();
     assert.deepEqual(await page.evaluate(() => globalThis.shownNotices), [], 'not while it is looked at');
     // The stream stays open: only what the page asks for is answered differently.
-    await page.evaluate(() => Object.defineProperty(document, 'hidden', { get: () => true }));
+    await hide(page);
+    const other = await visitor.open();
     await say(page, 'Write a note: two');
+    await page.getByRole('button', { name: 'Deny', exact: true }).click();
+    await page.getByRole('button', { name: 'Deny', exact: true }).click();
+    await page.getByRole('button', { name: 'Send' }).waitFor();
+    assert.deepEqual(await page.evaluate(() => globalThis.shownNotices), [], 'nor while another tab is');
+    await hide(other);
+    await say(page, 'Write a note: three');
     await until(async () => (await page.evaluate(() => globalThis.shownNotices.length)) > 0, 'a notification');
     assert.deepEqual((await page.evaluate(() => globalThis.shownNotices))[0], [
       'A question is waiting',

@@ -121,6 +121,18 @@ scene(program, 'a tool tried with an empty field that is needed does not run', {
   await page.locator('.group-of-tools', { hasText: 'asking' }).getByText('connected', { exact: true }).waitFor();
 });
 
+scene(program, 'a template of resources is listed, and read with its variables filled in', {}, async (visitor) => {
+  const { items } = await program.api('GET', 'mcp-servers');
+  const { id } = items.find(({ name }) => name === 'asking');
+  const page = await visitor.open(`servers/${id}/resources`);
+  await page.getByRole('heading', { name: 'Templates' }).waitFor();
+  const template = page.getByRole('listitem').filter({ hasText: 'asking:///' });
+  await template.getByRole('textbox').first().fill('a b');
+  await template.getByRole('button', { name: /^Read/ }).click();
+  await template.getByText('What is at asking:///a%20b?').waitFor();
+  await picture(page, 'resource-template');
+});
+
 scene(program, 'more tools than a list may have are counted', {}, async (visitor) => {
   const { items } = await program.api('GET', 'mcp-servers');
   const { id } = items.find(({ name }) => name === 'endless');

@@ -153,7 +153,7 @@ scene(program, 'pictures are shown, and a server’s question is a form', {}, as
   const name = page.getByRole('textbox', { name: 'Name' });
   await name.waitFor();
   await page.getByRole('button', { name: 'Send', exact: true }).first().click();
-  await page.getByText('Name is needed.').waitFor();
+  await page.getByText('Name is required.').waitFor();
   await name.fill('Ada');
   await picture(page, 'chat-elicitation');
   await name.press('Enter');

@@ -78,11 +78,11 @@ for (const [screen, options] of [
       const save = dialog.getByRole('button', { name: 'Save', exact: true });
       const name = dialog.getByLabel('Name', { exact: true });
       await save.click();
-      await refused(name, 'Name is needed.');
+      await refused(name, 'Name is required.');
       await name.fill(`taken-${screen}`);
       await save.click();
       const command = dialog.getByLabel('Program', { exact: true });
-      await refused(command, 'Program is needed.');
+      await refused(command, 'Program is required.');
       await command.fill('run');
       await dialog.getByText('More', { exact: true }).click();
       const idleTimeout = dialog.getByLabel('Idle timeout of a call');

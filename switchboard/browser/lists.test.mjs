@@ -21,7 +21,7 @@ after(async () => {
 scene(program, 'one search finds tools of all servers, and switches those it found', {}, async (visitor) => {
   const page = await visitor.open('tools');
   const shown = () => page.locator('.line.tool:visible').count();
-  await page.getByText('505 of 505 tools on').waitFor();
+  await page.getByText('506 of 506 tools on').waitFor();
   await page.getByText('14 of 14 tools on').waitFor();
   const search = page.getByRole('searchbox', { name: 'Find a tool of any server' });
   await search.fill('more_49');
@@ -31,18 +31,18 @@ scene(program, 'one search finds tools of all servers, and switches those it fou
   const changes = [];
   page.on('request', (request) => request.method() === 'PATCH' && changes.push(request.url()));
   await page.getByRole('button', { name: 'Turn off all that are shown' }).click();
-  await page.getByText('494 of 505 tools on').waitFor();
+  await page.getByText('495 of 506 tools on').waitFor();
   assert.equal(changes.length, 1, 'one change of the server');
   await page.reload();
-  await page.getByText('494 of 505 tools on').waitFor();
+  await page.getByText('495 of 506 tools on').waitFor();
   await page.getByText('14 of 14 tools on').waitFor();
   await search.fill('note');
   await page.getByRole('heading', { name: 'many' }).waitFor({ state: 'hidden' });
   assert.ok((await shown()) > 0);
   await search.fill('');
   await page.getByRole('button', { name: 'Turn on all that are shown' }).click();
-  await page.getByText('505 of 505 tools on').waitFor();
-  assert.equal(await shown(), 519);
+  await page.getByText('506 of 506 tools on').waitFor();
+  assert.equal(await shown(), 520);
 });
 
 scene(program, 'servers stand close together and are found by their words', {}, async (visitor) => {

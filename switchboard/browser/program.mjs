@@ -64,6 +64,7 @@ export class Program {
     const ready = JSON.parse(line);
     this.url = ready.url.replace(/\/$/, '');
     // A team's users have no links: they log in.
+    this.links = ready.links;
     this.link = ready.links[0]?.url ?? ready.url;
     this.token = /token=(.+)$/.exec(this.link)?.[1] ?? null;
     this.port = Number(new URL(this.url).port);

@@ -1,6 +1,6 @@
 // A server of the 2025-06-18 revision over stdio, with what the demo server lacks: a message in
 // Markdown, a pattern, a long text beside structured content, a tool whose name is not what it seems,
-// and more tools than a list may have.
+// a definition that changes, a template of resources, and more tools than a list may have.
 
 import { createInterface } from 'node:readline';
 
@@ -26,9 +26,12 @@ const TOOLS = [
   tool('read_parts'),
   tool('read_mixed'),
   tool('shout', { text: { type: 'string', title: 'Text' } }),
+  tool('redefine', { name: { type: 'string' }, as: { type: 'string' } }),
   ...(count ? [] : [tool('pay\nroot\u202e\u200b', { to: { type: 'string' } })]),
   ...Array.from({ length: count }, (_, number) => tool(`more_${number}`)),
 ];
+
+const TEMPLATES = [{ name: 'pages', title: 'Pages', uriTemplate: 'asking:///{page}' }];
 
 const waiting = new Map();
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
@@ -51,6 +54,11 @@ function call(id, { name, arguments: args }) {
     case 'read_mixed':
       send({ id, result: { content: [...text(LONG).content, PICTURE] } });
       return;
+    case 'redefine':
+      TOOLS.find((it) => it.name === args.name).description = args.as;
+      send({ method: 'notifications/tools/list_changed' });
+      send({ id, result: text('Done.') });
+      return;
     default:
       send({ id, result: text(String(args?.text).toUpperCase()) });
   }
@@ -62,7 +70,13 @@ for await (const line of createInterface({ input: process.stdin })) {
     const serverInfo = { name: 'asking', version: '1' };
     const { protocolVersion } = params;
     const version = protocolVersion < '2025-06-18' ? protocolVersion : '2025-06-18';
-    send({ id, result: { protocolVersion: version, capabilities: { tools: {} }, serverInfo } });
+    const capabilities = { tools: { listChanged: true }, resources: {} };
+    send({ id, result: { protocolVersion: version, capabilities, serverInfo } });
+  } else if (method === 'resources/list') send({ id, result: { resources: [] } });
+  else if (method === 'resources/templates/list') send({ id, result: { resourceTemplates: TEMPLATES } });
+  else if (method === 'resources/read') {
+    const contents = [{ uri: params.uri, text: `What is at ${params.uri}?` }];
+    send({ id, result: { contents } });
   } else if (method === 'tools/list') send({ id, result: { tools: TOOLS } });
   else if (method === 'tools/call') call(id, params);
   else if (method === undefined) waiting.get(id)?.(result ?? {});

@@ -252,6 +252,7 @@ scene(
     const page = await visitor.open('servers');
     const card = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'helper' }) });
     await card.getByRole('link', { name: 'Tools' }).click();
+    await page.getByRole('navigation', { name: 'About this server' }).waitFor();
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
     const form = page.getByRole('dialog');
     await form.getByLabel('Sandbox').selectOption('own');

@@ -86,9 +86,41 @@ scene(
   },
 );
 
-scene(program, 'suggestions come from the tools there are', {}, async (visitor) => {
+scene(
+  program,
+  'what was typed for one provider is not sent to another, and what is missing is said at its field',
+  {},
+  async (visitor) => {
+    const page = await visitor.open('settings');
+    await page.getByRole('button', { name: 'Choose a model' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Choose a model' });
+    await dialog.getByLabel('Provider').selectOption('openai');
+    await dialog.getByLabel('Key').fill('sk-for-one-provider');
+    await dialog.getByLabel('Provider').selectOption('openrouter');
+    assert.equal(await dialog.getByLabel('Key').inputValue(), '');
+    await dialog.getByLabel('Provider').selectOption('');
+    await dialog.getByLabel('Base URL').fill(address);
+    await dialog.getByLabel('Provider').selectOption('ollama');
+    assert.equal(await dialog.getByLabel('Base URL').inputValue(), '');
+    await dialog.getByLabel('Provider').selectOption('');
+    await dialog.getByRole('button', { name: 'Test' }).click();
+    await dialog.locator('.field .problem', { hasText: /\S/ }).waitFor();
+    assert.ok(await dialog.getByLabel('Base URL').evaluate((it) => it === document.activeElement));
+    assert.equal(await page.getByText(/went wrong/).count(), 0);
+  },
+);
+
+scene(program, 'suggestions come from the tools and the prompts there are', {}, async (visitor) => {
   const page = await visitor.open();
   await until(async () => (await page.locator('.try').count()) > 0, 'a suggestion');
   await page.getByText('a tool of switchboard').first().waitFor();
   await picture(page, 'start-suggestions');
+  await page.getByRole('button', { name: /Greets a person in a language.*a prompt of switchboard/ }).click();
+  const dialog = page.getByRole('dialog', { name: 'Greet' });
+  await dialog.getByRole('button', { name: 'Insert' }).click();
+  await dialog.getByText(/is required\.$/).first().waitFor();
+  for (const field of await dialog.getByRole('textbox').all()) await field.fill('French');
+  await dialog.getByRole('button', { name: 'Insert' }).click();
+  const composer = page.getByRole('textbox', { name: 'Message' });
+  await until(async () => /French/.test(await composer.inputValue()), 'the words of the prompt');
 });

@@ -1,8 +1,8 @@
 // Many tabs: one stream for all of them, which outlives the tab that follows it.
 
 import assert from 'node:assert/strict';
-import { after } from 'node:test';
-import { quit, said, say, scene, until } from './browser.mjs';
+import { after, test } from 'node:test';
+import { Visitor, quit, said, say, scene, until } from './browser.mjs';
 import { Model } from './model.mjs';
 import { Program } from './program.mjs';
 
@@ -38,6 +38,33 @@ scene(program, 'ten tabs share one stream, and all of them go on', EXPECT, async
   for (const tab of tabs)
     await tab.getByRole('navigation').getByRole('link', { name: 'Are you there?' }).waitFor();
   assert.equal(open(), 1);
+});
+
+test('another user’s link in the same browser makes every tab theirs, and shows nothing of one to the other', async () => {
+  const two = await Program.start({ env: model.env, args: ['--user', 'ann', '--user', 'bob'] });
+  const visitor = await Visitor.arrive(two, EXPECT);
+  const ann = await visitor.open();
+  await ann.getByText(/· ann$/).waitFor();
+  await say(ann, 'A secret of Ann');
+  const turn = await model.next();
+  turn.say('Kept.');
+  turn.finish();
+  await said(ann, 'Kept.').waitFor();
+  two.link = two.links.find(({ user }) => user === 'bob').url;
+  const bob = await visitor.open();
+  for (const tab of [bob, ann]) {
+    await tab.getByText(/· bob$/).waitFor();
+    await until(async () => (await tab.getByText('A secret of Ann').count()) === 0, 'a page of Bob’s');
+  }
+  await say(bob, 'Hello from Bob');
+  const next = await model.next();
+  next.say('Hello, Bob.');
+  next.finish();
+  await said(bob, 'Hello, Bob.').waitFor();
+  await ann.getByRole('navigation').getByRole('link', { name: 'Hello from Bob' }).waitFor();
+  visitor.check();
+  await visitor.context.close();
+  await two.end();
 });
 
 scene(program, 'the tab that follows closes mid-answer: another takes over, nothing is lost', EXPECT, async (visitor) => {

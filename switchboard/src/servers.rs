@@ -24,6 +24,7 @@ mod secret;
 mod seen;
 mod select;
 mod shared;
+mod shown;
 pub(crate) mod suggest;
 mod tokens;
 mod tool_policy;
@@ -46,5 +47,6 @@ pub(crate) use secret::{
 pub(crate) use seen::{auto_approved, seen, transport};
 pub(crate) use select::{demo, find, of_file, pending};
 pub(crate) use shared::follow as follow_shared;
+pub(crate) use shown::{review, shown_endpoint, shown_endpoint_of};
 pub(crate) use tool_policy::{Approval, Switch, ToolPolicy, decide, identity, switch};
 pub(crate) use update::{Updated, update};

@@ -1,7 +1,7 @@
 // The approval panel of a tool call.
 
 import { button, fill, h, say } from './dom.js';
-import { plain, plainLines, pretty } from './format.js';
+import { plain, pretty, spelt } from './format.js';
 import { labelled } from './fields.js';
 import { menuButton } from './menu.js';
 import { act, notice, speak } from './notices.js';
@@ -25,7 +25,7 @@ export class ApprovalPanel {
     const title = t.title(plain(call.serverName) || t.server, plain(call.toolName));
     this.element = h(
       'div',
-      { class: 'approval', role: 'group', 'aria-label': title },
+      { class: 'approval', role: 'group', 'aria-label': title, tabindex: '-1' },
       h('p', { class: 'approval-title' }, title, this.badges),
       why && h('p', { class: 'warning' }, why),
       about(call.approval),
@@ -34,6 +34,7 @@ export class ApprovalPanel {
       this.problem,
     );
     this.ask();
+    this.element.addEventListener('keydown', onlyPressed, true);
     this.element.addEventListener('keydown', (event) => this.key(event));
     toolOf(call.serverName, call.toolName).then((tool) => this.describe(tool));
     speak(t.spoken(title));
@@ -67,9 +68,13 @@ export class ApprovalPanel {
     this.element.dispatchEvent(new Event('grown', { bubbles: true }));
   }
 
-  /** A letter is an answer while the focus is on the question, and none is typed. */
+  /**
+   * A letter is an answer while one of the question's controls has the focus, and none is typed. The
+   * focus that another question left to this one is on none of them.
+   */
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input, textarea')) return;
+    if (event.target === this.element) return;
     const control = this.body.querySelector(`[data-key="${CSS.escape(event.key.toLowerCase())}"]`);
     if (!control) return;
     event.preventDefault();
@@ -162,9 +167,17 @@ export class ApprovalPanel {
   }
 
   tell(wrong) {
-    say(this.problem, wrong);
+    say(this.problem, spelt(wrong));
     this.problem.hidden = !wrong;
   }
+}
+
+/** A key that is held since another question had the focus answers nothing here. */
+function onlyPressed(event) {
+  const types = event.target.closest('input, textarea') && event.key !== 'Enter';
+  if (!event.repeat || types || event.key === 'Tab') return;
+  event.preventDefault();
+  event.stopPropagation();
 }
 
 function keyed(key) {
@@ -173,7 +186,7 @@ function keyed(key) {
 
 /** What the server says the tool does: its first lines, the rest on demand. */
 function about({ description: given, definitionChanged }) {
-  const description = plainLines(given);
+  const description = spelt(given);
   if (!description) return null;
   if (definitionChanged) return h('p', { class: 'quiet' }, t.now(description));
   if (description.length <= SHORT) return h('p', { class: 'quiet approval-about' }, description);
@@ -195,7 +208,7 @@ function changes({ changes: given }) {
 const quoted = (part) => (part === undefined ? null : plain(part));
 
 function reason({ reason: why, definitionChanged, alarm, secret }) {
-  if (alarm) return text.scan.alarm(alarm);
+  if (alarm) return text.scan.alarm(spelt(alarm));
   if (secret) return t.secret(plain(secret.name), plain(secret.server));
   if (definitionChanged || why === 'changed')
     return t.changed;

@@ -82,16 +82,17 @@ export class CallView {
   /** The open question of the call: its approval, or a question of its server. */
   updateQuestion(call, state) {
     const asks = asksForApproval(call);
+    let had = false;
     if (this.panel && (!asks || this.panel.digest !== call.approval.digest)) {
-      const had = this.panel.element.contains(document.activeElement);
+      had = this.panel.element.contains(document.activeElement);
       this.panel.element.remove();
       this.panel = null;
-      if (had) this.passFocus();
     }
     if (asks && !this.panel) {
       this.panel = new ApprovalPanel(call, this.talk);
       this.question.append(this.panel.element);
     }
+    if (had) this.passFocus();
     const asked = state.questions.find(
       (question) => question.messageId === call.messageId && positionOf(question) === call.position,
     );
@@ -107,9 +108,12 @@ export class CallView {
     }
   }
 
-  /** Moves the focus to the next question, or to the composer. */
+  /**
+   * Moves the focus to the question that is there now, or to the composer; never to a button: what
+   * is being typed was meant for the question that went.
+   */
   passFocus() {
-    const next = document.querySelector('.approval .button.primary') ?? document.getElementById('composer');
+    const next = this.panel?.element ?? document.querySelector('.approval') ?? document.getElementById('composer');
     next?.focus({ preventScroll: true });
   }
 

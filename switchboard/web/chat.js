@@ -9,6 +9,7 @@ import { button, fill, h, say } from './dom.js';
 import { usage } from './format.js';
 import { act, failed, notice } from './notices.js';
 import { setNotify, undecided } from './notify.js';
+import { enqueue, queueView } from './queue.js';
 import { go } from './router.js';
 import { running, waiting } from './store.js';
 import { Conversation } from './conversation.js';
@@ -20,7 +21,7 @@ const t = text.chat;
 const PAGES = 40;
 /** What a chat that does not exist yet will begin with. */
 let draft = {};
-/** The first message of a chat, sent as soon as it is open. */
+/** The first message of a new chat, by its id: sent as soon as that chat is open. */
 let first = null;
 
 /** The view of a conversation; without an id, of one that has not begun. */
@@ -34,7 +35,7 @@ function newChat() {
     send: async (content, { files }) => {
       const conversation = await post('conversations', draft);
       draft = {};
-      first = { content, files };
+      first = { id: conversation.id, content, files };
       go(`chat/${conversation.id}`);
     },
   });
@@ -62,21 +63,24 @@ function oldChat(id, seq) {
   const foot = h('p', { class: 'chat-foot quiet' });
   const menu = h('div', {});
   let view;
-  let spoken = null;
+  let begins = null;
+  if (first?.id === id) [begins, first] = [first, null];
   const talk = new Conversation(id, () => render());
   const log = new ChatLog(talk);
   const composer = new Composer({
     send: async (content, files) => talk.send(content, await files.bodies()),
     stop: () => talk.stop(),
+    queue: async (content, files) => enqueue(id, { content, attachments: await files.bodies() }),
     foot,
     draft: id,
   });
+  const queued = queueView(id, ({ content }) => composer.suggest([content, composer.input.value].filter(Boolean).join('\n\n')));
   const options = chatOptions(
     () => talk.state.conversation ?? {},
     (changed) => talk.change(changed),
   );
   composer.chips.append(options.element);
-  const element = h('div', { class: 'chat' }, log.element, bar, composer.element);
+  const element = h('div', { class: 'chat' }, log.element, bar, queued.element, composer.element);
   composer.files.listen(element, composer.input);
 
   function render() {
@@ -100,22 +104,24 @@ function oldChat(id, seq) {
     view.entitle?.(state.conversation?.title || t.title);
   }
 
-  async function open() {
+  /** Sends the first message; if that fails, it is where it was written. */
+  async function begin({ content, files }) {
+    composer.files.add(files);
     try {
       await talk.load();
+      await talk.send(content, await composer.files.bodies());
+    } catch (error) {
+      composer.suggest(content);
+      composer.files.refuse(error);
+      throw error;
+    }
+    composer.files.clear();
+  }
+  async function open() {
+    try {
+      if (begins) await begin(begins);
+      else await talk.load();
       if (seq !== null) await showMessage(talk, log, seq);
-      if (first !== null && spoken === null) {
-        spoken = first;
-        first = null;
-        const { content, files } = spoken;
-        composer.files.add(files);
-        await talk.send(content, await composer.files.bodies()).catch((error) => {
-          composer.suggest(content);
-          composer.files.refuse(error);
-          throw error;
-        });
-        composer.files.clear();
-      }
     } catch (error) {
       if (error.status === 404) fill(element, h('p', { class: 'view' }, t.missing));
       else failed(error);
@@ -131,6 +137,7 @@ function oldChat(id, seq) {
       view.entitle = null;
       talk.leave();
       log.leave();
+      queued.leave();
     },
     shown: () => composer.focus(),
   };

@@ -1,17 +1,18 @@
 // Where a message is written: Enter sends, Shift+Enter is a new line.
 
 import { Attachments } from './attach.js';
-import { h, icon, say } from './dom.js';
+import { h, icon, iconButton, say } from './dom.js';
+import { draftOf, keepDraft } from './drafts.js';
 import { act } from './notices.js';
 import { text } from './text.js';
 
 const t = text.chat;
 
 export class Composer {
-  /** What was written and not sent is kept under `draft`, for as long as the tab is open. */
-  constructor({ send, stop, foot, draft }) {
+  /** What was written and not sent is kept under `draft`; what is sent while an answer is made goes to `queue`. */
+  constructor({ send, stop, queue, foot, draft }) {
     this.busy = false;
-    this.draft = `switchboard.draft.${draft}`;
+    this.draft = draft;
     this.input = h('textarea', {
       rows: 1,
       id: 'composer',
@@ -23,6 +24,8 @@ export class Composer {
     this.label = h('span', { class: 'hidden' }, t.send);
     this.drawing = h('span', { class: 'send-icon' }, icon('send'));
     this.control = h('button', { type: 'submit', class: 'send', title: t.send }, this.drawing, this.label);
+    /** While an answer is made, one button stops it, and one lets the message wait. */
+    this.later = iconButton('send', t.queue, () => this.element.requestSubmit(), { hidden: true });
     const help = h(
       'p',
       { class: 'hidden', id: 'composer-help' },
@@ -37,6 +40,7 @@ export class Composer {
       this.files.button,
       this.files.picker,
       this.input,
+      this.later,
       this.control,
     );
     this.element = h(
@@ -50,7 +54,8 @@ export class Composer {
     );
     const submit = async (event) => {
       event.preventDefault();
-      if (this.busy) {
+      const stops = event.submitter === this.control;
+      if (this.busy && stops) {
         await act(this.control, stop);
         return;
       }
@@ -59,8 +64,8 @@ export class Composer {
         this.input.focus();
         return;
       }
-      await act(this.control, async () => {
-        await this.sent(() => send(words, this.files));
+      await act(this.busy ? this.later : this.control, async () => {
+        await this.sent(() => (this.busy ? queue : send)(words, this.files));
         this.files.clear();
         this.input.value = '';
         this.keep();
@@ -72,13 +77,14 @@ export class Composer {
     this.input.addEventListener('keydown', (event) => {
       if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
       event.preventDefault();
-      if (!this.busy) this.element.requestSubmit();
+      // As if by no button.
+      this.element.requestSubmit();
     });
     this.input.addEventListener('input', () => {
       this.keep();
       this.fit();
     });
-    this.input.value = sessionStorage.getItem(this.draft) ?? '';
+    this.input.value = draftOf(this.draft);
     if (this.input.value) requestAnimationFrame(() => this.fit());
   }
 
@@ -93,8 +99,8 @@ export class Composer {
   }
 
   keep() {
-    if (this.input.value) sessionStorage.setItem(this.draft, this.input.value);
-    else sessionStorage.removeItem(this.draft);
+    keepDraft(this.draft, this.input.value);
+    this.later.hidden = !this.busy || !this.input.value.trim();
   }
 
   /** While an answer is in the making the button stops it; what is typed stays. */
@@ -105,6 +111,7 @@ export class Composer {
     this.control.title = busy ? t.stop : t.send;
     this.control.classList.toggle('stop', busy);
     this.drawing.replaceChildren(icon(busy ? 'stop' : 'send'));
+    this.later.hidden = !busy || !this.input.value.trim();
   }
 
   suggest(words) {

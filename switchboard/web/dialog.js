@@ -2,6 +2,7 @@
 
 import { button, fresh, h, iconButton } from './dom.js';
 import { contents, formOf } from './fields.js';
+import { plain, plainLines } from './format.js';
 import { releaseNotices } from './notices.js';
 import { text } from './text.js';
 
@@ -10,7 +11,7 @@ const t = text.common;
 /** Opens a dialog. Returns it; `close()` takes it away. What was filled in is not dropped unasked, if it `keeps`. */
 export function openDialog(title, content, { wide = false, keeps = true } = {}) {
   const id = fresh('dialog');
-  const heading = h('h2', { id }, title);
+  const heading = h('h2', { id }, plain(title));
   const head = h('header', { class: 'dialog-head' }, heading, iconButton('close', t.close, leave));
   const dialog = h(
     'dialog',
@@ -86,7 +87,7 @@ export function confirm(title, about, label) {
       { class: 'button danger' },
     );
     const no = button(t.cancel, () => dialog.close(), { autofocus: true });
-    const dialog = openDialog(title, [h('p', {}, about), h('div', { class: 'buttons end' }, no, yes)]);
+    const dialog = openDialog(title, [h('p', {}, plainLines(about)), h('div', { class: 'buttons end' }, no, yes)]);
     dialog.addEventListener('close', () => resolve(false));
   });
 }

@@ -4,6 +4,7 @@
 import { words } from './api.js';
 import { fresh, h, say } from './dom.js';
 import { number } from './form-values.js';
+import { plainLines } from './format.js';
 import { act } from './notices.js';
 import { text } from './text.js';
 
@@ -63,7 +64,7 @@ export function mark(control, wrong = '') {
   if (wrong) control.setAttribute('aria-invalid', 'true');
   else control.removeAttribute('aria-invalid');
   if (!place) return;
-  say(place, wrong);
+  say(place, plainLines(wrong));
   place.hidden = !wrong;
   if (wrong) place.dispatchEvent(new Event('grown', { bubbles: true }));
 }
@@ -111,7 +112,7 @@ export function formOf({ fields, buttons, yes, action, done, controls = {}, kind
     h('div', { class: 'buttons' }, buttons),
   );
   const tell = (wrong) => {
-    say(problem, wrong);
+    say(problem, plainLines(wrong));
     problem.hidden = !wrong;
     if (wrong) problem.scrollIntoView({ block: 'nearest' });
   };
@@ -127,6 +128,7 @@ export function formOf({ fields, buttons, yes, action, done, controls = {}, kind
     }
   };
   form.addEventListener('input', ({ target }) => mark(target));
+  form.addEventListener('tried', ({ detail: error }) => (error ? shown(error) : tell('')));
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     for (const control of form.elements) if (control.id) mark(control);
@@ -144,6 +146,20 @@ export function formOf({ fields, buttons, yes, action, done, controls = {}, kind
     });
   });
   return form;
+}
+
+/** As `act`, for a button inside a form: what goes wrong is shown as if the form had been sent. */
+export function actInForm(control, action) {
+  const tell = (detail) => control.form.dispatchEvent(new CustomEvent('tried', { detail }));
+  return act(control, async () => {
+    tell(null);
+    try {
+      await action();
+    } catch (error) {
+      // A rejected token has a page of its own.
+      if (error.status !== 401) tell(error);
+    }
+  });
 }
 
 /** The values of a form's controls, to detect changes. */

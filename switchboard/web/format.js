@@ -6,6 +6,7 @@ const t = text.format;
 const digits = new Intl.NumberFormat(locale);
 const tenths = new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const compact = new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 1 });
+const share = new Intl.NumberFormat(locale, { style: 'percent' });
 const cents = currency(2);
 const fractions = currency(4);
 
@@ -38,10 +39,17 @@ export function money(micros) {
   return (dollars >= 0.1 || dollars === 0 ? cents : fractions).format(dollars);
 }
 
-/** What an answer or a conversation used: `1,234 tokens in · 56 out · $0.0021`. */
-export function usage({ input = 0, output = 0, costMicros = null }) {
-  const used = t.usage(count(input), count(output));
-  return costMicros ? `${used} · ${money(costMicros)}` : used;
+/** The share of tokens that came from the provider's cache: `45%`; nothing if none did. */
+export function cached({ input = 0, cacheRead = 0 }) {
+  return input && cacheRead ? share.format(Math.min(1, cacheRead / input)) : '';
+}
+
+/** What an answer or a conversation used: `1,234 (45% cached) tokens in · 56 out · $0.0021`. */
+export function usage({ input = 0, output = 0, costMicros = null, cacheRead = 0, unpricedRounds = 0 }) {
+  const part = cached({ input, cacheRead });
+  const used = t.usage(part ? t.cached(count(input), part) : count(input), count(output));
+  if (!costMicros) return used;
+  return `${used} · ${unpricedRounds ? t.atLeast(money(costMicros)) : money(costMicros)}`;
 }
 
 /** Today's times by the clock, others by their day. */
@@ -87,9 +95,14 @@ export function plainLines(given) {
   return String(given ?? '').replaceAll('\r\n', '\n').replace(TURNING, '\ufffd');
 }
 
+/** A text that is decided on: its lines stay, and what is hidden in it is spelt out. */
+export function spelt(given) {
+  const lines = String(given ?? '').replaceAll('\r\n', '\n');
+  return lines.replace(HIDDEN, (sign) => (sign === '\n' || sign === '\t' ? sign : escaped(sign)));
+}
+
 /** JSON with room to read and nothing hidden in it; the same value. */
 export function pretty(value) {
-  const written = JSON.stringify(value, null, 2) ?? '';
-  // Those of its strings are escaped already.
-  return written.replace(HIDDEN, (sign) => (sign === '\n' ? sign : escaped(sign)));
+  // What is hidden in its strings is escaped already, or can be.
+  return spelt(JSON.stringify(value, null, 2));
 }

@@ -202,7 +202,7 @@ function recentChats(count) {
   listen(({ kind, data }) => {
     if (kind === 'conversation.updated') {
       const before = chats.find(({ id }) => id === data.conversation.id);
-      if ((data.conversation.waiting ?? 0) > (before?.waiting ?? 0)) notifyOf(data.conversation);
+      if ((data.conversation.waiting ?? 0) > (before?.waiting ?? 0)) notifyOf(data.conversation).catch(failed);
       const rest = chats.filter(({ id }) => id !== data.conversation.id);
       chats = [data.conversation, ...rest]
         .sort((one, other) => other.updatedAt.localeCompare(one.updatedAt))

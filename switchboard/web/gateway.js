@@ -2,7 +2,7 @@
 
 import { get, post, query } from './api.js';
 import { button, fill, h, insert } from './dom.js';
-import { plain, span, when } from './format.js';
+import { plain, plainLines, span, when } from './format.js';
 import { act, failed } from './notices.js';
 import { copyText } from './prose.js';
 import { text } from './text.js';
@@ -120,13 +120,13 @@ function gateways(items) {
         'p',
         {},
         gateway.servers.map((server) => [
-          h('span', { class: `badge ${STATES[server.state] ?? ''}` }, `${server.name}: ${t.states[server.state] ?? server.state}`),
+          h('span', { class: `badge ${STATES[server.state] ?? ''}` }, plain(`${server.name}: ${t.states[server.state] ?? server.state}`)),
           ' ',
         ]),
         gateway.servers.length ? null : t.noServers,
       ),
       gateway.servers.filter((server) => server.problem).map((server) =>
-        h('p', { class: 'quiet' }, `${server.name}: ${server.problem}`),
+        h('p', { class: 'quiet' }, plainLines(`${server.name}: ${server.problem}`)),
       ),
       gateway.running.map((call) =>
         h(
@@ -167,7 +167,7 @@ function audit(items) {
 
 function howTo({ clients, tokens }) {
   const lines = clients.map((client) => `switchboard gateway install ${client}`);
-  const names = tokens.map((token) => (token.assistant ? `${token.name} (${token.assistant})` : token.name));
+  const names = tokens.map((token) => plain(token.assistant ? `${token.name} (${token.assistant})` : token.name));
   return [
     h('h2', {}, t.connect),
     h('p', {}, t.install),

@@ -26,12 +26,13 @@ export function lineState() {
   return line;
 }
 
-/** Connects; resolves once the stream is open for the first time. */
-export function start(refused) {
+/** Connects; resolves once the user's stream is open for the first time. */
+export function start(user, refused) {
   stop?.();
   return new Promise((resolve) => {
     let first = true;
     stop = followTogether({
+      user,
       listen: (event) => {
         if (event.kind === 'reset') tell('anew');
         else for (const listener of [...listeners]) listener(event);

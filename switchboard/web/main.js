@@ -12,6 +12,7 @@ import { historyView } from './history.js';
 import { start } from './live.js';
 import { hasSession, takeProblem, takeToken, ways } from './login.js';
 import { failed, notice } from './notices.js';
+import { tellWhetherInView } from './notify.js';
 import { route } from './router.js';
 import { serverView } from './server.js';
 import { serversView } from './servers.js';
@@ -41,6 +42,9 @@ document.documentElement.lang = language;
 document.querySelector('.skip').textContent = text.page.skip;
 document.getElementById('spoken').setAttribute('aria-label', text.page.spoken);
 let shown = null;
+/** Whose page this is, and where the browser's tabs know it from. */
+let user = null;
+const USER = 'switchboard.user';
 
 function refused() {
   forgetToken();
@@ -51,7 +55,9 @@ function refused() {
 
 async function open() {
   const health = await get('health');
-  await start(refused);
+  user = health.user;
+  localStorage.setItem(USER, user);
+  await start(health.user, refused);
   const page = frame(health);
   fill(root, page.element);
   const show = () => {
@@ -94,4 +100,11 @@ addEventListener('hashchange', (event) => {
   event.stopImmediatePropagation();
   begin();
 });
+// Whoever came in by another tab is who asks from this one, too.
+addEventListener('storage', ({ key, newValue }) => {
+  if (key !== USER || user === null || !newValue || newValue === user) return;
+  history.replaceState(null, '', location.pathname);
+  location.reload();
+});
+tellWhetherInView();
 begin();

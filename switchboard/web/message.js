@@ -3,7 +3,7 @@
 import { Attached } from './attached.js';
 import { CallView } from './call.js';
 import { arrange, fill, h, icon, say } from './dom.js';
-import { when } from './format.js';
+import { plain, plainLines, usage, when } from './format.js';
 import { Prose, copyText } from './prose.js';
 import { segments } from './segments.js';
 import { go } from './router.js';
@@ -92,7 +92,7 @@ export class MessageView {
     this.busy.hidden = !live || calling;
     this.foot.hidden = live;
     this.fork.hidden = !message.finish;
-    say(this.facts, when(message.createdAt));
+    say(this.facts, [when(message.createdAt), ...usedBy(message)].join(' · '));
   }
 
   question(message) {
@@ -163,8 +163,14 @@ export class MessageView {
   }
 }
 
+/** Which models wrote an answer, and what that used. */
+function usedBy({ usage: used }) {
+  return used?.rounds ? [used.models.map(({ model }) => plain(model)).join(', '), usage(used)] : [];
+}
+
 /** A notice; a long one opens. */
-function note(said) {
+function note(given) {
+  const said = plainLines(given);
   if (said.length <= SHORT) return h('li', {}, said);
   return h('li', {}, h('details', {}, h('summary', {}, `${said.slice(0, SHORT)}…`), said));
 }

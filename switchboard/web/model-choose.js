@@ -3,8 +3,9 @@
 import { get, post } from './api.js';
 import { button, fill, fresh, h, icon, say } from './dom.js';
 import { openForm } from './dialog.js';
-import { FieldProblem, labelled, select } from './fields.js';
-import { act, notice } from './notices.js';
+import { FieldProblem, actInForm, labelled, mark, select } from './fields.js';
+import { plain } from './format.js';
+import { notice } from './notices.js';
 import { text } from './text.js';
 
 const t = text.model;
@@ -87,7 +88,7 @@ export async function chooseModel({ provider = null, done = () => {} } = {}) {
     fill(verdict, t.testing);
     try {
       const { items, listed } = await post('models/list', asked);
-      fill(known, items.map(({ id, title }) => h('option', { value: id }, title ?? id)));
+      fill(known, items.map(({ id, title }) => h('option', { value: id }, plain(title ?? id))));
       const usual = chosen()?.model;
       const best = items.some(({ id }) => id === usual) ? usual : items[0]?.id;
       if (!model.value.trim() && best) model.value = best;
@@ -99,11 +100,15 @@ export async function chooseModel({ provider = null, done = () => {} } = {}) {
     }
   }
   which.addEventListener('change', () => {
-    model.value = '';
+    // What was typed was meant for the provider before.
+    for (const control of [key, address, model]) {
+      control.value = '';
+      mark(control);
+    }
     draw();
   });
   const controls = { provider: which, baseUrl: address, key, model, wire };
-  const tryIt = button(t.test, () => act(tryIt, test), { class: 'button small' });
+  const tryIt = button(t.test, () => actInForm(tryIt, test), { class: 'button small' });
   draw();
   const dialog = openForm(
     t.title,

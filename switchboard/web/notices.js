@@ -2,13 +2,16 @@
 
 import { h, iconButton } from './dom.js';
 import { words } from './api.js';
+import { plainLines } from './format.js';
 import { text } from './text.js';
 
 /** How long a notice stays. Hovering or focusing it keeps it. */
 const STAYS = { info: 6000, warn: 12_000, error: 20_000 };
 
 /** Shows a notice for a while. In front of a dialog, if one is open. */
-export function notice(said, kind = 'info') {
+export function notice(words, kind = 'info') {
+  // It may hold what a server said.
+  const said = plainLines(words);
   const place = document.getElementById('notices');
   const host = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document.body;
   if (place.parentNode !== host) host.append(place);

@@ -27,9 +27,36 @@ export async function setNotify(on) {
   return allowed;
 }
 
-/** Says that a chat waits, unless the page is in view. The tabs of the page share one notification. */
-export function notifyOf(chat) {
-  if (!notifies() || !document.hidden) return;
+/** Every tab that is in view holds a share of this lock. */
+const VIEW = 'switchboard.in-view';
+let seen = null;
+
+/** From now on the other tabs know whether this one is in view. */
+export function tellWhetherInView() {
+  if (!navigator.locks) return;
+  const turned = () => {
+    seen?.();
+    seen = null;
+    if (!document.hidden)
+      navigator.locks.request(
+        VIEW,
+        { mode: 'shared' },
+        () => !document.hidden && !seen && new Promise((release) => (seen = release)),
+      );
+  };
+  document.addEventListener('visibilitychange', turned);
+  turned();
+}
+
+async function inView() {
+  if (!document.hidden) return true;
+  const { held } = await navigator.locks.query();
+  return held.some(({ name }) => name === VIEW);
+}
+
+/** Says that a chat waits, unless a tab of the page is in view. The tabs share one notification. */
+export async function notifyOf(chat) {
+  if (!notifies() || (await inView())) return;
   const shown = new Notification(t.title, { body: chat.title || text.chats.untitled, tag: `chat-${chat.id}` });
   shown.addEventListener('click', () => {
     shown.close();

@@ -3,6 +3,7 @@
 import { get, query } from './api.js';
 import { openDialog } from './dialog.js';
 import { fill, fresh, h } from './dom.js';
+import { plain } from './format.js';
 import { chooseModel } from './model-choose.js';
 import { failed } from './notices.js';
 import { go } from './router.js';
@@ -68,7 +69,7 @@ export function openPalette() {
     return h(
       'li',
       { role: 'option', id: `${id}-${place}`, onclick: () => choose(place) },
-      h('span', { class: 'cut grow' }, it.name),
+      h('span', { class: 'cut grow' }, plain(it.name)),
       h('span', { class: 'quiet small' }, it.kind),
     );
   }

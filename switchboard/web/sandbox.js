@@ -2,6 +2,7 @@
 
 import { h } from './dom.js';
 import { labelled, select, ticked } from './fields.js';
+import { plain } from './format.js';
 import { text } from './text.js';
 
 const words = text.sandbox;
@@ -65,7 +66,7 @@ export function sandboxLines(server) {
   const profile = server.sandbox;
   if (!profile) return null;
   const { network, read, write } = profile;
-  const all = (items) => items.join(words.between);
+  const all = (items) => items.map(plain).join(words.between);
   const rules = [
     read.length > 0 && words.reads(all(read)),
     write.length > 0 ? words.writes(all(write)) : words.writesNothing,
@@ -73,17 +74,23 @@ export function sandboxLines(server) {
   ];
   return [
     h('p', { class: 'quiet' }, words.inside(rules.filter(Boolean).join(words.betweenRules))),
-    ...server.notContained.map((it) => h('p', { class: 'quiet small' }, words.notHere(it))),
+    ...server.notContained.map((it) => h('p', { class: 'quiet small' }, words.notHere(plain(it)))),
   ];
 }
 
 function lines(items) {
   const control = h('textarea', { class: 'mono', rows: 2, spellcheck: 'false' });
   control.value = items.join('\n');
+  kept.set(control, { items, shown: control.value });
   return control;
 }
 
+/** What was there, as long as it is not changed: lines cannot show every path. */
+const kept = new WeakMap();
+
 function given(control) {
+  const { items, shown } = kept.get(control);
+  if (control.value === shown) return items;
   return control.value
     .split('\n')
     .map((line) => line.trim())

@@ -3,7 +3,7 @@
 import { get, post, put } from './api.js';
 import { fill, h, icon, link } from './dom.js';
 import { notice } from './notices.js';
-import { span } from './format.js';
+import { plain, plainLines, span } from './format.js';
 import { openDialog } from './dialog.js';
 import { saveFile } from './result.js';
 import { text } from './text.js';
@@ -36,7 +36,7 @@ export async function testServer(server, place) {
   }
   const facts = [];
   if (report.tools != null) facts.push(t.tools(report.tools));
-  if (report.era) facts.push(t.protocol(report.era));
+  if (report.era) facts.push(t.protocol(plain(report.era)));
   if (report.transport) facts.push(report.transport);
   if (report.tookMs != null) facts.push(span(report.tookMs));
   const verdict = h(
@@ -47,7 +47,7 @@ export async function testServer(server, place) {
     h('span', { class: 'quiet' }, facts.join(' · ')),
   );
   const findings = (report.findings ?? []).map(({ message, advice }) =>
-    h('li', {}, h('p', {}, message), advice && h('p', { class: 'hint' }, advice)),
+    h('li', {}, h('p', {}, plainLines(message)), advice && h('p', { class: 'hint' }, plainLines(advice))),
   );
   fill(place, verdict, findings.length ? h('ul', { class: 'findings' }, findings) : null);
   // A working server is connected, so that its state shows it; a failing one shows its error.
@@ -58,19 +58,19 @@ export async function testServer(server, place) {
 export async function login(server) {
   const { url } = await post(`mcp-servers/${server.id}/login`);
   if (!url) {
-    notice(t.noLogin(server.name));
+    notice(t.noLogin(plain(server.name)));
     return;
   }
   // The URL comes from the server: only web pages are opened.
-  if (!/^https?:/.test(url)) throw new Error(t.noPage(url));
+  if (!/^https?:/.test(url)) throw new Error(t.noPage(plain(url)));
   const open = link(url, h('span', {}, t.open(new URL(url).host)), {
     class: 'button primary',
     target: '_blank',
     rel: 'noopener noreferrer',
   });
-  const dialog = openDialog(t.logInTitle(server.name), [
+  const dialog = openDialog(t.logInTitle(plain(server.name)), [
     h('p', {}, t.logInText),
-    h('p', { class: 'address' }, url),
+    h('p', { class: 'address' }, plain(url)),
     h('div', { class: 'buttons end' }, open),
   ]);
   open.addEventListener('click', () => dialog.close());

@@ -4,6 +4,7 @@ import { get, post } from './api.js';
 import { button, columns, fill, h, insert } from './dom.js';
 import { openDialog, openForm } from './dialog.js';
 import { FieldProblem, labelled, ticked } from './fields.js';
+import { plain, plainLines } from './format.js';
 import { act, failed, notice } from './notices.js';
 import { tryOut } from './server-actions.js';
 import { editServer } from './server-edit.js';
@@ -57,10 +58,10 @@ export function addServer(done) {
       choices.hidden = false;
     })
     .catch(failed);
-  const plain = h('input', { type: 'checkbox' });
+  const inPlainText = h('input', { type: 'checkbox' });
   const keeps = ticked(
     text.add.plain,
-    plain,
+    inPlainText,
     text.add.plainHelp,
   );
   const dialog = openForm(
@@ -70,16 +71,16 @@ export function addServer(done) {
     async () => {
       fill(problems);
       if (!input.value.trim()) throw new FieldProblem(input, text.add.nothing);
-      const said = { paste: input.value, plainValues: plain.checked };
+      const said = { paste: input.value, plainValues: inPlainText.checked };
       const { items, problems: wrong = [] } = await post('mcp-servers', said);
       fill(
         problems,
         wrong.map(({ name, message }) =>
-          h('p', { class: 'problem' }, name ? `${name}: ${message}` : message),
+          h('p', { class: 'problem' }, plainLines(name ? `${name}: ${message}` : message)),
         ),
       );
       if (items.length)
-        notice(items.length === 1 ? text.add.added(items[0].name) : text.add.addedMany(items.length));
+        notice(items.length === 1 ? text.add.added(plain(items[0].name)) : text.add.addedMany(items.length));
       await done();
       // They are tried one beside the other; the page shows each as it goes.
       for (const server of items) tryOut(server).catch(failed);
@@ -111,36 +112,42 @@ export async function importServers(done) {
     return;
   }
   const boxes = new Map();
+  /** Of several with one name, one can be taken. */
+  const only = (row, box) => {
+    for (const [other, it] of boxes) if (box.checked && it !== box && other.name === row.name) it.checked = false;
+  };
   const lines = rows.map((row) => {
     const takeable = row.state !== 'same';
     const box = h('input', {
       type: 'checkbox',
       checked: takeable && row.state !== 'conflict',
       disabled: !takeable,
-      'aria-label': text.imports.takeOne(row.name),
+      'aria-label': text.imports.takeOne(plain(row.name)),
+      onchange: () => only(row, box),
     });
-    if (takeable) boxes.set(row.name, box);
-    const note = row.problem;
+    if (takeable) boxes.set(row, box);
+    const note = plainLines(row.problem);
     return h(
       'tr',
       {},
       h('td', {}, box),
-      h('td', {}, row.name),
-      h('td', { class: 'mono cut' }, row.what),
-      h('td', { class: 'quiet cut' }, row.source),
+      h('td', {}, plain(row.name)),
+      h('td', { class: 'mono whole-line' }, plain(row.what)),
+      h('td', { class: 'quiet whole-line' }, plain(row.source)),
       h('td', {}, text.imports.states[row.state] ?? row.state, note && h('p', { class: 'quiet small' }, note)),
     );
   });
   const t = text.imports;
   const head = columns([`[${t.take}]`, text.common.name, t.what, t.from, `[${t.state}]`]);
-  const plain = h('input', { type: 'checkbox' });
+  const inPlainText = h('input', { type: 'checkbox' });
   const trouble = h('div', { role: 'alert' });
   const take = button(
     t.take,
     () =>
       act(take, async () => {
-        const names = [...boxes].filter(([, box]) => box.checked).map(([name]) => name);
-        const wanted = { apply: true, names, plainValues: plain.checked };
+        const chosen = [...boxes].filter(([, box]) => box.checked);
+        const servers = chosen.map(([{ name, source }]) => ({ name, source }));
+        const wanted = { apply: true, servers, plainValues: inPlainText.checked };
         const { imported, problems } = await post('mcp-servers/import', wanted);
         if (imported.length)
           notice(t.done(imported.length));
@@ -157,11 +164,11 @@ export async function importServers(done) {
   const cancel = button(text.common.cancel, () => dialog.close());
   fill(
     place,
-    h('div', { class: 'wide' }, h('table', { class: 'rows' }, h('thead', {}, head), h('tbody', {}, lines))),
+    h('div', { class: 'wide', tabindex: '0', role: 'region', 'aria-label': t.title }, h('table', { class: 'rows' }, h('thead', {}, head), h('tbody', {}, lines))),
     problemList(preview),
     ticked(
       t.plain,
-      plain,
+      inPlainText,
       t.plainHelp,
     ),
     trouble,
@@ -179,7 +186,7 @@ function problemList({ problems = [] }) {
         h(
           'li',
           { class: 'problem' },
-          typeof it === 'string' ? it : [it.name ?? it.source, it.message].filter(Boolean).join(': '),
+          plainLines([it.name ?? it.source, it.message].filter(Boolean).join(': ')),
         ),
       ),
     )

@@ -6,6 +6,7 @@ import { testServer, tryOut } from './server-actions.js';
 import { openForm } from './dialog.js';
 import { sandboxFields } from './sandbox.js';
 import { FieldProblem, describe, labelled, numberIn, problemPlace, select, textIn, ticked } from './fields.js';
+import { plain, pretty } from './format.js';
 import { text } from './text.js';
 
 const t = text.edit;
@@ -23,7 +24,9 @@ export function editServer(server, done) {
   const type = select(Object.entries(t.kinds), old.type);
   const command = line(old.command);
   const args = h('textarea', { class: 'mono', rows: 3, spellcheck: 'false' });
-  args.value = (old.args ?? []).join('\n');
+  // Lines cannot show every argument.
+  const asJson = (old.args ?? []).some((it) => it === '' || plain(it) !== it);
+  args.value = asJson ? pretty(old.args) : (old.args ?? []).join('\n');
   const cwd = line(old.cwd);
   const env = new Pairs(t.variable, 'env', old.env ?? {});
   const url = line(old.baseUrl, { inputmode: 'url', placeholder: 'https://example.com/mcp' });
@@ -33,13 +36,13 @@ export function editServer(server, done) {
   const always = tick(old.alwaysLoad);
   const trusted = tick(old.trust === 'trusted');
   const policy = select(Object.entries(t.policies), old.envPolicy);
-  const plain = tick(old.plainValues);
+  const inPlainText = tick(old.plainValues);
   const sandbox = sandboxFields(old.sandbox);
   const local = h(
     'div',
     { class: 'fields' },
     labelled(t.program, command),
-    labelled(t.args, args),
+    labelled(asJson ? t.argsJson : t.args, args),
     labelled(t.folder, cwd, t.folderHelp),
     pairField(t.environment, env),
     labelled(t.inherits, policy),
@@ -63,7 +66,7 @@ export function editServer(server, done) {
       ticked(t.parallel, parallel),
       ticked(t.always, always),
       ticked(t.trust, trusted, t.trustHelp),
-      ticked(t.plain, plain, t.plainHelp),
+      ticked(t.plain, inPlainText, t.plainHelp),
     ),
   );
   const named = { name, type, command, cwd, timeout, baseUrl: url, sandbox: sandbox.control };
@@ -71,7 +74,7 @@ export function editServer(server, done) {
   const test = h('button', { type: 'submit', class: 'button' }, h('span', {}, t.saveAndTest));
   let saved = server;
   const dialog = openForm(
-    server ? text.common.editTitle(server.name) : t.title,
+    server ? text.common.editTitle(plain(server.name)) : t.title,
     [labelled(text.common.name, name), labelled(t.kind, type), local, remote, more, found],
     text.common.save,
     async (used) => {
@@ -81,24 +84,27 @@ export function editServer(server, done) {
         timeout: numberIn(timeout, t.timeoutName, { whole: true }),
         parallel: parallel.checked,
         alwaysLoad: always.checked,
-        plainValues: plain.checked,
       };
       // Saving must not approve a server that may not start yet.
       if (old.trust !== 'pending') fields.trust = trusted.checked ? 'trusted' : 'allowed';
       if (type.value === 'stdio') {
         Object.assign(fields, {
-          command: textIn(command, t.program),
-          args: args.value.split('\n').filter((line) => line !== ''),
-          cwd: cwd.value.trim() || null,
+          command: needed(command, t.program),
+          args: asJson ? textsIn(args) : args.value.split('\n').filter((line) => line !== ''),
+          cwd: textOf(cwd) || null,
           env: env.values(),
           envPolicy: policy.value,
           sandbox: sandbox.value(),
         });
       } else {
-        Object.assign(fields, { baseUrl: textIn(url, t.address), headers: headers.values() });
+        Object.assign(fields, { baseUrl: needed(url, t.address), headers: headers.values() });
       }
       const before = saved;
-      saved = before ? await put(`mcp-servers/${before.id}`, fields) : await post('mcp-servers', fields);
+      const same = (member) => JSON.stringify(fields[member]) === JSON.stringify(before?.[member]);
+      for (const member of Object.keys(fields)) if (before && same(member)) delete fields[member];
+      if (inPlainText.checked) fields.plainValues = true;
+      if (!before) saved = await post('mcp-servers', fields);
+      else if (Object.keys(fields).length) saved = await put(`mcp-servers/${before.id}`, fields);
       dialog.dispatchEvent(new Event('kept'));
       if (used === test) {
         await done(saved);
@@ -114,8 +120,33 @@ export function editServer(server, done) {
   );
 }
 
+/** An input; what it cannot show, such as a line's end, is kept as long as it is not changed. */
 function line(value, props = {}) {
-  return h('input', { type: 'text', value: value ?? '', spellcheck: 'false', autocomplete: 'off', ...props });
+  const input = h('input', { type: 'text', value: value ?? '', spellcheck: 'false', autocomplete: 'off', ...props });
+  kept.set(input, { value: value ?? '', shown: input.value });
+  return input;
+}
+
+const kept = new WeakMap();
+
+function textOf(input) {
+  const { value, shown } = kept.get(input);
+  return input.value === shown ? value : input.value.trim();
+}
+
+function needed(input, label) {
+  return textOf(input) || textIn(input, label);
+}
+
+/** The texts of a JSON list. */
+function textsIn(control) {
+  try {
+    const found = JSON.parse(control.value);
+    if (Array.isArray(found) && found.every((it) => typeof it === 'string')) return found;
+  } catch {
+    // It is said below.
+  }
+  throw new FieldProblem(control, t.argsNotJson);
 }
 
 function tick(value) {
@@ -177,11 +208,11 @@ class Pairs {
     const rows = [...this.list.children].map((row) => [...row.querySelectorAll('input')]);
     const given = new Map();
     for (const [name, held] of rows) {
-      const key = name.value.trim();
+      const key = textOf(name);
       if (!key && !held.value) continue;
       if (!key) throw new FieldProblem(name, this.words.nameless);
       if (given.has(key)) throw new FieldProblem(name, this.words.twice(key));
-      given.set(key, held.value);
+      given.set(key, held.value === kept.get(held).shown ? kept.get(held).value : held.value);
     }
     return Object.fromEntries(given);
   }

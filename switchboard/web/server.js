@@ -1,17 +1,17 @@
 // One server: its tools, resources, prompts and logs.
 
-import { get, post } from './api.js';
+import { get } from './api.js';
 import { button, fill, h, link } from './dom.js';
 import { listen, watch } from './live.js';
 import { act, failed, notice } from './notices.js';
-import { SchemaForm } from './form.js';
-import { plain, plainLines, pretty } from './format.js';
-import { codeBlock } from './prose.js';
-import { textBlock } from './result.js';
+import { plain, plainLines } from './format.js';
+import { prompts } from './prompts.js';
+import { resources } from './resources.js';
 import { sandboxLines } from './sandbox.js';
 import { testServer } from './server-actions.js';
 import { editServer } from './server-edit.js';
-import { endpoint, kindOf, statusBadge } from './servers.js';
+import { review } from './server-review.js';
+import { endpoint, kindOf, statusBadge, troubleOf } from './servers.js';
 import { text } from './text.js';
 import { ToolList } from './tool-list.js';
 
@@ -51,8 +51,9 @@ export function serverView(id, tab) {
 
   function draw(it) {
     server = it;
-    view.entitle?.(it.name);
-    const trouble = it.lastError && it.status !== 'connected' && it.status !== 'disabled';
+    view.entitle?.(plain(it.name));
+    const trouble = troubleOf(it);
+    const pending = it.trust === 'pending';
     fill(
       about,
       h(
@@ -60,18 +61,13 @@ export function serverView(id, tab) {
         { class: 'card-head' },
         statusBadge(it),
         h('span', { class: 'quiet' }, kindOf(it)),
-        h('span', { class: 'mono cut grow' }, endpoint(it)),
+        h('span', { class: 'mono cut grow' }, pending ? '' : endpoint(it)),
         test,
         edit,
       ),
+      pending && review(it),
       sandboxLines(it),
-      (trouble || it.hint) &&
-        h(
-          'div',
-          { class: 'trouble' },
-          trouble && h('p', {}, it.lastError),
-          it.hint && h('p', { class: 'hint' }, it.hint),
-        ),
+      trouble.length > 0 && h('div', { class: 'trouble' }, trouble),
     );
   }
   async function load() {
@@ -81,7 +77,7 @@ export function serverView(id, tab) {
     listen(({ kind, data }) => {
       if (kind === 'server.status' && data.server?.id === id) draw(data.server);
       else if (kind === 'server.findings' && data.serverId === id && data.findings.length)
-        notice(text.scan.found(data.server), 'warn');
+        notice(text.scan.found(plain(data.server)), 'warn');
       else if (kind === 'server.tools.changed' && data.serverId === id)
         body
           .catch(() => {})
@@ -101,8 +97,8 @@ function trouble(error) {
   return h(
     'div',
     { class: 'trouble' },
-    h('p', {}, error.message),
-    error.hint && h('p', { class: 'hint' }, error.hint),
+    h('p', {}, plainLines(error.message)),
+    error.hint && h('p', { class: 'hint' }, plainLines(error.hint)),
   );
 }
 
@@ -115,98 +111,6 @@ async function tools(path, place) {
     { class: 'button small' },
   );
   fill(place, list.element, again);
-}
-
-async function resources(path, place) {
-  fill(place, h('p', { class: 'quiet' }, text.common.asking));
-  const { items } = await get(`${path}/resources`);
-  const rows = items.map((it) => {
-    const shown = h('div', {});
-    const read = button(
-      t.read,
-      () =>
-        act(read, async () => {
-          const result = await get(`${path}/resources/read?uri=${encodeURIComponent(it.uri)}`);
-          const contents = result.contents ?? [];
-          fill(
-            shown,
-            contents.map((part) =>
-              part.text === undefined
-                ? h('p', { class: 'quiet' }, t.bytes(part.mimeType ?? text.result.bytes))
-                : textBlock(part.text),
-            ),
-          );
-        }),
-      { class: 'button small', 'aria-label': t.readLabel(plain(it.name ?? it.uri)) },
-    );
-    return h(
-      'li',
-      { class: 'line' },
-      h(
-        'div',
-        { class: 'card-head' },
-        h('strong', {}, plain(it.title ?? it.name ?? it.uri)),
-        h('span', { class: 'mono cut grow quiet' }, plain(it.uri)),
-        it.uri && !it.uriTemplate && read,
-      ),
-      it.description && h('p', { class: 'quiet' }, plainLines(it.description)),
-      shown,
-    );
-  });
-  fill(
-    place,
-    rows.length
-      ? h('ul', { class: 'lines' }, rows)
-      : h('p', { class: 'quiet' }, t.noResources),
-  );
-}
-
-async function prompts(path, place) {
-  fill(place, h('p', { class: 'quiet' }, text.common.asking));
-  const { items } = await get(`${path}/prompts`);
-  const rows = items.map((it) => {
-    const properties = Object.fromEntries(
-      (it.arguments ?? []).map((one) => [
-        one.name,
-        { type: 'string', title: one.title, description: one.description },
-      ]),
-    );
-    const required = (it.arguments ?? []).filter((one) => one.required).map((one) => one.name);
-    const form = new SchemaForm({ properties, required });
-    const shown = h('div', {});
-    const show = button(
-      t.show,
-      () =>
-        act(show, async () => {
-          const values = form.collect();
-          if (!values) return;
-          const result = await post(`${path}/prompts/${encodeURIComponent(it.name)}`, { arguments: values });
-          fill(
-            shown,
-            (result.messages ?? []).map(({ role, content }) => [
-              h('p', { class: 'quiet small' }, role),
-              content?.type === 'text' ? textBlock(content.text) : codeBlock(pretty(content), 'json'),
-            ]),
-          );
-        }),
-      { class: 'button small', 'aria-label': t.showLabel(plain(it.name)) },
-    );
-    return h(
-      'li',
-      { class: 'line' },
-      h('strong', {}, plain(it.title ?? it.name)),
-      it.description && h('p', { class: 'quiet' }, plainLines(it.description)),
-      form.element,
-      show,
-      shown,
-    );
-  });
-  fill(
-    place,
-    rows.length
-      ? h('ul', { class: 'lines' }, rows)
-      : h('p', { class: 'quiet' }, t.noPrompts),
-  );
 }
 
 async function logs(path, place) {

@@ -3,13 +3,14 @@
 import { get, remove } from './api.js';
 import { button, fill, h, link, say } from './dom.js';
 import { confirm } from './dialog.js';
-import { count } from './format.js';
+import { count, plain, plainLines } from './format.js';
 import { listen, watch } from './live.js';
 import { menuButton } from './menu.js';
 import { act, failed } from './notices.js';
 import { go } from './router.js';
 import { addServer, importServers } from './server-add.js';
 import { editServer } from './server-edit.js';
+import { review } from './server-review.js';
 import { changeServer, exportServers, login, logout, testServer } from './server-actions.js';
 import { text } from './text.js';
 
@@ -29,7 +30,13 @@ export function statusBadge(server) {
 
 /** Where a server is. */
 export function endpoint(server) {
-  return server.command ? [server.command, ...(server.args ?? [])].join(' ') : (server.baseUrl ?? '');
+  return plain(server.endpoint);
+}
+
+/** What is wrong with a server, and what to do about it; nothing if nothing is. */
+export function troubleOf({ lastError, hint, status }) {
+  const trouble = lastError && status !== 'connected' && status !== 'disabled';
+  return [trouble && h('p', {}, plainLines(lastError)), hint && h('p', { class: 'hint' }, plainLines(hint))].filter(Boolean);
 }
 
 export function kindOf(server) {
@@ -63,7 +70,7 @@ export function serversView() {
   function filter() {
     const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
     for (const { element: line, server } of cards.values()) {
-      const known = `${server.name} ${endpoint(server)} ${t.status[server.status] ?? ''}`.toLowerCase();
+      const known = `${server.name} ${server.endpoint} ${t.status[server.status] ?? ''}`.toLowerCase();
       line.hidden = !words.every((word) => known.includes(word));
     }
     find.hidden = cards.size < FEW && !find.value;
@@ -113,6 +120,7 @@ class ServerCard {
     this.name = h('h2', {});
     this.status = h('div', { class: 'card-status' });
     this.where = h('p', { class: 'where mono cut' });
+    this.review = h('div', {});
     this.facts = h('p', { class: 'quiet small' });
     this.trouble = h('div', { class: 'trouble', hidden: true });
     this.found = h('div', { class: 'found', role: 'status' });
@@ -124,6 +132,7 @@ class ServerCard {
       { class: 'card dense' },
       h('div', { class: 'card-head' }, this.name, this.status, this.buttons, this.switch),
       h('div', { class: 'card-facts' }, this.where, this.facts),
+      this.review,
       this.trouble,
       this.found,
     );
@@ -133,25 +142,25 @@ class ServerCard {
     const before = JSON.stringify(this.server);
     this.server = server;
     if (before === JSON.stringify(server)) return;
-    fill(this.name, link(`#/servers/${server.id}`, server.name));
+    const pending = server.trust === 'pending';
+    const name = plain(server.name);
+    fill(this.name, link(`#/servers/${server.id}`, name));
     fill(this.status, statusBadge(server));
     say(this.where, endpoint(server));
     this.where.title = endpoint(server);
+    this.where.hidden = pending;
+    fill(this.review, pending && review(server));
     const facts = [kindOf(server)];
     if (server.toolCount) facts.push(t.tools(server.toolCount));
     if (server.tokens) facts.push(t.tokens(count(server.tokens)));
     if (server.builtIn) facts.push(t.builtIn);
-    else if (server.source) facts.push(t.source(server.source));
+    else if (server.source && !pending) facts.push(t.source(plain(server.source)));
     say(this.facts, facts.join(' · '));
     this.switch.checked = server.isActive;
-    this.switch.setAttribute('aria-label', t.use(server.name));
-    const trouble = server.lastError && server.status !== 'connected' && server.status !== 'disabled';
-    this.trouble.hidden = !trouble && !server.hint;
-    fill(
-      this.trouble,
-      trouble && h('p', {}, server.lastError),
-      server.hint && h('p', { class: 'hint' }, server.hint),
-    );
+    this.switch.setAttribute('aria-label', t.use(name));
+    const trouble = troubleOf(server);
+    this.trouble.hidden = trouble.length === 0;
+    fill(this.trouble, trouble);
     this.drawButtons();
   }
 
@@ -173,7 +182,7 @@ class ServerCard {
     const edit = button(text.common.edit, () => editServer(server, (changed) => this.update(changed)), {
       class: 'button small',
     });
-    const more = menuButton(t.moreAbout(server.name), [
+    const more = menuButton(t.moreAbout(plain(server.name)), [
       [t.toolsTab, () => go(`servers/${server.id}`)],
       [t.resourcesTab, () => go(`servers/${server.id}/resources`)],
       [t.promptsTab, () => go(`servers/${server.id}/prompts`)],
@@ -209,7 +218,7 @@ class ServerCard {
   async drop() {
     const { server } = this;
     const sure = await confirm(
-      text.common.removeTitle(server.name),
+      text.common.removeTitle(plain(server.name)),
       t.removeText,
       text.common.remove,
     );

@@ -6,7 +6,7 @@ import { dataSection } from './data.js';
 import { button, fill, h, icon } from './dom.js';
 import { modelInput } from './chat-head.js';
 import { formOf, labelled, numberIn, select } from './fields.js';
-import { count, money } from './format.js';
+import { cached, count, money } from './format.js';
 import { chooseModel, providerName } from './model-choose.js';
 import { act, failed, notice } from './notices.js';
 import { teamSections } from './team.js';
@@ -146,13 +146,14 @@ function usageTable(used) {
       h('td', {}, it.model),
       h('td', {}, count(it.rounds)),
       h('td', {}, count(it.input)),
+      h('td', {}, cached(it)),
       h('td', {}, count(it.output)),
       h(
         'td',
         {},
         it.unpricedRounds
           ? it.costMicros
-            ? t.atLeast(money(it.costMicros))
+            ? text.format.atLeast(money(it.costMicros))
             : t.unknown
           : money(it.costMicros),
       ),
@@ -162,6 +163,6 @@ function usageTable(used) {
     'section',
     {},
     h('h2', {}, t.usage),
-    h('div', { class: 'wide' }, h('table', { class: 'rows' }, h('thead', {}, head), h('tbody', {}, rows))),
+    h('div', { class: 'wide', tabindex: '0', role: 'region', 'aria-label': t.usage }, h('table', { class: 'rows' }, h('thead', {}, head), h('tbody', {}, rows))),
   );
 }

@@ -95,7 +95,7 @@ function change(state, kind, data) {
     case 'elicitation.resolved':
       return { ...state, questions: state.questions.filter((question) => question.id !== data.id) };
     case 'usage.updated':
-      return { ...state, totals: data.totals };
+      return withMessage({ ...state, totals: data.totals }, data.messageId, (message) => ({ ...message, usage: data.answer }));
     case 'run.finished':
       return {
         ...state,

@@ -10,10 +10,11 @@ const CHECK = 30_000;
 /** Within this time, the tab that follows answers the others. */
 const ANSWER = 2000;
 
-/** As `follow`, over a connection that all tabs share where the browser can do that. */
-export function followTogether({ listen, state }) {
+/** As `follow`, over a connection that all tabs of a user share where the browser can do that. */
+export function followTogether({ user, listen, state }) {
   if (!navigator.locks || !globalThis.BroadcastChannel) return follow({ listen, state });
-  const channel = new BroadcastChannel(NAME);
+  const name = `${NAME}.${user}`;
+  const channel = new BroadcastChannel(name);
   let lastId = null;
   let line = null;
   let leads = null;
@@ -59,7 +60,7 @@ export function followTogether({ listen, state }) {
   }
   /** Waits for the lock; a tab that it is taken from waits again. */
   function queue(options = {}) {
-    navigator.locks.request(NAME, options, () => (stopped ? null : lead())).catch(() => {
+    navigator.locks.request(name, options, () => (stopped ? null : lead())).catch(() => {
       leads?.();
       if (!stopped) queue();
     });

@@ -4,7 +4,7 @@ import { get, patch, post } from './api.js';
 import { fill, fresh, h, icon, say } from './dom.js';
 import { labelled, select } from './fields.js';
 import { SchemaForm } from './form.js';
-import { count, plain, plainLines, pretty, span } from './format.js';
+import { count, plain, plainLines, pretty, span, spelt } from './format.js';
 import { act, failed } from './notices.js';
 import { codeBlock } from './prose.js';
 import { ResultView } from './result.js';
@@ -49,7 +49,7 @@ export class ToolList {
   update({ items: tools, incomplete }) {
     this.tools = tools;
     this.cut.hidden = !incomplete;
-    say(this.cut, incomplete ? t.cut(incomplete) : '');
+    say(this.cut, incomplete ? t.cut(plainLines(incomplete)) : '');
     const kept = new Set(tools.map(({ name }) => name));
     for (const [name, row] of this.rows) {
       if (kept.has(name)) continue;
@@ -245,11 +245,11 @@ class ToolRow {
     }
     const seen = await get(`${this.path}/tools/${encodeURIComponent(this.tool.name)}/schema?for=${provider}`);
     const lines = seen.losses.map(({ pointer, keyword, action, lossy }) =>
-      h('li', {}, h('code', {}, `#${pointer}`), ` ${keyword}: ${action}${lossy ? '' : ` · ${t.lossless}`}`),
+      h('li', {}, h('code', {}, plain(`#${pointer}`)), ` ${plain(keyword)}: ${plain(action)}${lossy ? '' : ` · ${t.lossless}`}`),
     );
     fill(
       place,
-      seen.leftOut && h('p', { class: 'problem' }, t.leftOut(seen.leftOut)),
+      seen.leftOut && h('p', { class: 'problem' }, t.leftOut(plainLines(seen.leftOut))),
       codeBlock(pretty(seen.definitions), 'json'),
       lines.length
         ? [h('h3', {}, t.losses), h('ul', { class: 'losses' }, lines)]
@@ -259,7 +259,7 @@ class ToolRow {
 }
 
 function finding({ explanation, rule, place, evidence }) {
-  return text.scan.finding(explanation ?? rule, [rule, place].filter(Boolean).join(', '), evidence);
+  return text.scan.finding(spelt(explanation ?? rule), plain([rule, place].filter(Boolean).join(', ')), spelt(evidence));
 }
 
 /** A tool's annotations, and what else is to be known at a glance. */

@@ -2,6 +2,7 @@
 
 import { get } from './api.js';
 import { button, fill, h, link } from './dom.js';
+import { plain, plainLines } from './format.js';
 import { listen } from './live.js';
 import { act, failed } from './notices.js';
 import { statusBadge } from './servers.js';
@@ -60,7 +61,7 @@ async function load(place, badges, took) {
     const section = h(
       'section',
       { class: 'group-of-tools' },
-      h('div', { class: 'card-head' }, h('h2', {}, link(`#/servers/${server.id}`, server.name)), badge),
+      h('div', { class: 'card-head' }, h('h2', {}, link(`#/servers/${server.id}`, plain(server.name))), badge),
       body,
     );
     if (server.isActive && server.trust !== 'pending')
@@ -79,8 +80,8 @@ async function fillIn(server, body, badge) {
     fill(badge, statusBadge(await get(path)));
     return list;
   } catch (error) {
-    const hint = error.hint && h('p', { class: 'hint' }, error.hint);
-    fill(body, h('div', { class: 'trouble' }, h('p', {}, error.message), hint));
+    const hint = error.hint && h('p', { class: 'hint' }, plainLines(error.hint));
+    fill(body, h('div', { class: 'trouble' }, h('p', {}, plainLines(error.message)), hint));
     return null;
   }
 }

@@ -4,7 +4,9 @@ import { get } from './api.js';
 import { button, fill, h, icon, link } from './dom.js';
 import { listen } from './live.js';
 import { chooseModel } from './model-choose.js';
+import { plain } from './format.js';
 import { act, failed } from './notices.js';
+import { usePrompt } from './prompts.js';
 import { addServer, importServers } from './server-add.js';
 import { text } from './text.js';
 
@@ -31,7 +33,7 @@ export function welcome(say) {
     const own = servers.filter(({ builtIn }) => !builtIn);
     const ready = !health.demo && own.length > 0;
     const steps = !ready && localStorage.getItem(HIDDEN) === null;
-    const tries = health.demo && !own.length ? t.tries : suggested(items);
+    const tries = health.demo && !own.length ? t.tries.map((it) => [...it, () => say(it[0])]) : suggested(items, servers);
     fill(column, steps ? firstSteps(health, own, tries) : greeting(tries));
   }
   function greeting(tries) {
@@ -51,7 +53,7 @@ export function welcome(say) {
       class: !health.demo && !own.length ? 'button primary small' : 'button small',
     });
     const other = button(first.serverImport, () => act(other, () => importServers(load)), { class: 'button small' });
-    const names = own.map(({ name }) => name).join(', ');
+    const names = own.map(({ name }) => plain(name)).join(', ');
     const hide = h('button', { type: 'button', class: 'link' }, first.hide);
     hide.addEventListener('click', () => {
       localStorage.setItem(HIDDEN, '1');
@@ -71,19 +73,30 @@ export function welcome(say) {
     ];
   }
   function tryList(tries) {
-    const lines = tries.map(([words, why]) =>
+    const lines = tries.map(([words, why, take]) =>
       h(
         'li',
         {},
         h(
           'button',
-          { type: 'button', class: 'try', onclick: () => say(words) },
+          { type: 'button', class: 'try', onclick: take },
           h('span', {}, words),
           h('span', { class: 'quiet' }, why),
         ),
       ),
     );
     return h('ul', { class: 'tries' }, lines);
+  }
+  /** What could be asked, and which prompts could be used. */
+  function suggested(items, servers) {
+    return items.map((it) => {
+      const server = plain(it.server);
+      if (!it.prompt) return [plain(it.text), t.from(server), () => say(plain(it.text))];
+      const { id } = servers.find(({ name }) => name === it.server) ?? {};
+      const use = ({ currentTarget }) =>
+        act(currentTarget, () => usePrompt(`mcp-servers/${id}`, it.prompt, say));
+      return [plain(it.text), t.prompt(server), use];
+    });
   }
   load().catch(failed);
   const again = () => load().catch(failed);
@@ -99,12 +112,6 @@ export function welcome(say) {
       removeEventListener('settings-saved', again);
     },
   };
-}
-
-function suggested(items) {
-  return items
-    .filter((it) => it.tool)
-    .map((it) => [it.text, it.prompt ? t.prompt(it.server) : t.from(it.server)]);
 }
 
 function step(title, done, about, ...buttons) {

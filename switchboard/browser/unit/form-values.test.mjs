@@ -28,7 +28,7 @@ test('what does not fit is reported', () => {
   check({ type: 'number', minimum: 2 }, '1', { problem: 'It must be 2 or more.' });
   check({ type: 'number' }, 'abc', { problem: 'It must be a number.' });
   check({ type: 'string', minLength: 3 }, '😀😀', { problem: 'It needs at least 3 characters.' });
-  check({ type: 'string', format: 'email' }, 'no one', { problem: 'It is no e-mail address.' });
+  check({ type: 'string', format: 'email' }, 'no one', { problem: 'It is not a valid e-mail address.' });
   assert.match(read(field({ type: 'object' }), '{').problem, /^It is not JSON: /);
 });
 
@@ -47,9 +47,9 @@ test('a number is what people write as one, and nothing else', () => {
 
 test('nothing is nothing, unless something is needed', () => {
   check({ type: 'string' }, '', { missing: true }, false);
-  check({ type: 'string', minLength: 1 }, '', { problem: 'It is needed.' });
-  check({ type: 'string' }, '', { problem: 'It is needed.' });
-  check({ type: 'integer' }, '', { problem: 'It is needed.' });
+  check({ type: 'string', minLength: 1 }, '', { problem: 'It is required.' });
+  check({ type: 'string' }, '', { problem: 'It is required.' });
+  check({ type: 'integer' }, '', { problem: 'It is required.' });
   check({ enum: ['a'] }, '', { missing: true }, false);
 });
 

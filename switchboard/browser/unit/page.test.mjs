@@ -44,6 +44,10 @@ test('numbers as people read them', () => {
   assert.deepEqual([count(1234), count(56_700), count(1_200_000)], ['1,234', '56.7K', '1.2M']);
   assert.deepEqual([money(0), money(2100), money(1_500_000)], ['$0.00', '$0.0021', '$1.50']);
   assert.equal(usage({ input: 1234, output: 56, costMicros: 2100 }), '1,234 tokens in · 56 out · $0.0021');
+  assert.equal(
+    usage({ input: 1000, output: 56, cacheRead: 450, costMicros: 2100, unpricedRounds: 1 }),
+    '1,000 (45% cached) tokens in · 56 out · at least $0.0021',
+  );
   const now = new Date('2026-11-16T10:00:00');
   assert.deepEqual(
     ['2026-11-16T01:00:00', '2026-11-15T23:00:00', '2026-11-12T10:00:00', '2026-01-01T00:00:00'].map((it) =>

@@ -10,7 +10,7 @@ use crate::cli::Global;
 use crate::cli::text::{count, table};
 use crate::display::out::{Out, Style};
 use crate::exit::{Exit, Failure};
-use crate::servers::import::{Item, Plan, Question, State, named, take_over, usual};
+use crate::servers::import::{Item, Plan, Question, Refused, State, named, take_over, usual};
 use crate::servers::{PlainSecrets, answer, forget_unused, keep_answer, stored_value};
 use crate::store::{Change, Server, UserId};
 
@@ -72,7 +72,9 @@ impl Import {
             let mut taken = take_over(items.into_iter(), &stored, plain).await;
             if out.is_interactive() {
                 for row in &mut taken.rows {
-                    let item = plan.items.iter().rfind(|item| item.row.name == row.name);
+                    let mut items = plan.items.iter();
+                    let item =
+                        items.find(|it| (&it.row.name, &it.row.source) == (&row.name, &row.source));
                     ask_all(out, row, item.map_or(&[], |item| &item.asks), plain).await?;
                 }
             }
@@ -87,10 +89,10 @@ impl Import {
             }
         }
         store.close().await?;
-        for (name, failure) in &refused {
-            let reported = Failure::new(Exit::Other, format!("{name} was not imported"));
-            let reported = reported.caused_by(failure.chain());
-            out.failure(&reported.with_hint(REFUSED));
+        for Refused { name, from, why } in &refused {
+            let text = format!("{name} of {from} was not imported");
+            let reported = Failure::new(Exit::Other, text).caused_by(why.chain());
+            out.failure(&reported.with_hint(why.hint().unwrap_or(REFUSED)));
         }
         let text = match (number, imported.len()) {
             (0, _) => "Nothing to import.".to_owned(),
@@ -152,11 +154,10 @@ fn shown(plan: &Plan, out: &Out) -> String {
             .to_vec(),
     ];
     for item in &plan.items {
-        let source = item.row.source.as_deref().unwrap_or_default();
         rows.push(vec![
             item.row.name.clone(),
             item.state.as_str().to_owned(),
-            source.to_owned(),
+            item.from.clone(),
             item.endpoint.clone(),
         ]);
         if !item.note.is_empty() {

@@ -17,7 +17,9 @@ use crate::cli::Global;
 use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
 use crate::servers::sandbox::remove_folder;
-use crate::servers::{Host, NetworkOf, ServerLog, Switch, find, forget_unused, log_out, update};
+use crate::servers::{
+    Host, NetworkOf, ServerLog, Switch, find, forget_unused, log_out, review, update,
+};
 use crate::store::{Change, Timestamp, Trust, UserId};
 
 /// Stored servers.
@@ -139,7 +141,19 @@ async fn switch(global: &Global, out: &Out, name: &str, switch: Switch) -> Resul
         (Switch::On, false) => format!("{name} is enabled."),
         (Switch::Off, _) => format!("{name} is disabled."),
     };
-    let value = json!({"server": name, "enabled": switch == Switch::On, "newly_allowed": allowed});
+    let review = match allowed {
+        true => review(&changed.row),
+        false => Vec::new(),
+    };
+    let lines = review
+        .iter()
+        .map(|(what, said)| format!("\n  {what}: {}", clean(said).replace('\n', " ")));
+    let text = lines.fold(text, |text, line| text + &line);
+    let mut value =
+        json!({"server": name, "enabled": switch == Switch::On, "newly_allowed": allowed});
+    if let (Some(members), Some((_, endpoint))) = (value.as_object_mut(), review.first()) {
+        members.insert("endpoint".to_owned(), json!(endpoint));
+    }
     out.result(&value, text);
     Ok(Exit::Done)
 }

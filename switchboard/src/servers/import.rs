@@ -8,4 +8,4 @@ mod take_over;
 
 pub(crate) use place::{Place, Scope, named, of_client, usual};
 pub(crate) use plan::{Item, Plan, Question, State};
-pub(crate) use take_over::take_over;
+pub(crate) use take_over::{Refused, take_over};

@@ -103,7 +103,7 @@ impl Install {
         let plain = PlainSecrets::allowed_if(self.plain);
         let taken = take_over(imports, &stored, plain).await;
         let mut moved = moving(&fates);
-        moved.retain(|name| taken.refused.iter().all(|(refused, _)| refused != name));
+        moved.retain(|name| taken.refused.iter().all(|refused| refused.name != *name));
         let wanted = installed_text(&text, dialect, &entry, &moved).map_err(unusable)?;
         let backup = match found {
             Some(_) => Some(back_up(&place.path).map_err(|error| unwritable(&place.path, error))?),
@@ -130,9 +130,10 @@ impl Install {
         store.commit(changes).await?;
         store.close().await?;
         replace(&place.path, &wanted).map_err(|error| unwritable(&place.path, error))?;
-        for (name, failure) in &taken.refused {
-            let reported = Failure::new(Exit::Other, format!("{name} stays in the file"));
-            out.failure(&reported.caused_by(failure.chain()).with_hint(
+        for refused in &taken.refused {
+            let text = format!("{} stays in the file", refused.name);
+            let reported = Failure::new(Exit::Other, text).caused_by(refused.why.chain());
+            out.failure(&reported.with_hint(
                 "Put a variable in the secret's place in the file, or allow plain text in the \
                  store with --plain.",
             ));

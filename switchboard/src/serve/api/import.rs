@@ -9,7 +9,7 @@ use crate::serve::app::App;
 use crate::serve::error::ApiError;
 use crate::serve::input::{Body, Params, User};
 use crate::serve::routes::Routes;
-use crate::servers::import::{Item, Plan, State as Compared, take_over, usual};
+use crate::servers::import::{Item, Plan, Refused, State as Compared, take_over, usual};
 use crate::servers::{Exported, Host, PlainSecrets, Program, export, forget_unused, shown_url};
 use crate::store::{Change, Server, StoredValue};
 
@@ -28,9 +28,23 @@ struct ImportRequest {
     /// Whether secrets may be stored as plain text.
     #[serde(default)]
     plain_values: bool,
-    /// Import only these; all new ones by default. Naming one that differs from a stored one
+    /// Import only these; all new ones by default. Choosing one that differs from a stored one
     /// replaces it.
-    names: Option<Vec<String>>,
+    servers: Option<Vec<Chosen>>,
+}
+
+/// One of the servers that were listed.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Chosen {
+    name: String,
+    source: String,
+}
+
+impl Chosen {
+    fn is(&self, item: &Item) -> bool {
+        (self.name.as_str(), self.source.as_str()) == (item.row.name.as_str(), item.from.as_str())
+    }
 }
 
 /// Lists the servers of the other programs on this machine, and takes them over if asked to.
@@ -58,18 +72,22 @@ async fn import(
         .map(|(file, text)| problem(Some(file), text))
         .collect();
     if request.apply {
-        let wanted = |item: &&Item| match (&request.names, item.state) {
+        let chosen = request.servers.iter().flatten();
+        let gone = chosen.filter(|it| !plan.items.iter().any(|item| it.is(item)));
+        problems.extend(gone.map(|it| {
+            let message = format!("there is no server {} any more", it.name);
+            problem(Some(&it.source), &message)
+        }));
+        let wanted = |item: &&Item| match (&request.servers, item.state) {
             (_, Compared::Same) => false,
-            (Some(names), _) => names.contains(&item.row.name),
+            (Some(servers), _) => servers.iter().any(|it| it.is(item)),
             (None, state) => state != Compared::Conflict,
         };
         let plain = PlainSecrets::allowed_if(request.plain_values);
         let taken = take_over(plan.items.iter().filter(wanted), &stored, plain).await;
-        for (name, failure) in &taken.refused {
-            let source = plan.items.iter().find(|item| item.row.name == *name);
-            let source = source.and_then(|item| item.row.source.as_deref());
-            let message = format!("{name} was not imported: {}", failure.chain());
-            problems.push(problem(source, &message));
+        for Refused { name, from, why } in &taken.refused {
+            let message = format!("{name} was not imported: {}", why.chain());
+            problems.push(problem(Some(from), &message));
         }
         let user_servers = app.server_pool.user_servers(&user);
         for row in &taken.rows {
@@ -93,7 +111,7 @@ fn shown(item: &Item) -> Value {
     json!({
         "name": item.row.name,
         "what": item.endpoint,
-        "source": item.row.source,
+        "source": item.from,
         "state": item.state.as_str().replace(' ', "_"),
         "trust": item.row.trust,
         "problem": Some(&item.note).filter(|note| !note.is_empty()),

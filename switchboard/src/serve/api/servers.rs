@@ -17,7 +17,7 @@ use crate::serve::input::{Body, User};
 use crate::serve::routes::Routes;
 use crate::serve::server_pool::{UserServers, event};
 use crate::servers::doctor::{Finding, Problem};
-use crate::servers::import::{Plan, State as Compared, take_over};
+use crate::servers::import::{Plan, Refused, State as Compared, take_over};
 use crate::servers::sandbox::remove_folder;
 use crate::servers::suggest::suggest;
 use crate::servers::{
@@ -155,10 +155,10 @@ async fn pasted(
     let plain = PlainSecrets::allowed_if(said.plain_values);
     let wanted = plan.items.iter().filter(|item| fresh(item.state));
     let taken = take_over(wanted, &rows, plain).await;
-    for (name, failure) in &taken.refused {
+    for Refused { name, why, .. } in &taken.refused {
         let hint = format!(
             "{}. Write \"env:NAME\" in place of the value, or allow it to be stored as plain text.",
-            failure.chain()
+            why.chain()
         );
         problems.push(problem(name, &hint));
     }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::status::ServerStatus;
 use crate::servers::doctor::Finding;
 use crate::servers::sandbox::not_contained;
-use crate::servers::{answers, has_open_secret, is_built_in, shown_url};
+use crate::servers::{answers, has_open_secret, is_built_in, shown_endpoint_of, shown_url};
 use crate::store::{Change, NewEvent, Server, ServerId, StoredValue, UserId};
 
 /// In place of a value that is in the store itself.
@@ -37,6 +37,7 @@ pub(crate) fn server(row: &Server, sight: &Sight) -> Value {
     let mut reported = json!({
         "id": row.id,
         "name": row.name,
+        "endpoint": shown_endpoint_of(row),
         "type": row.kind,
         "isActive": row.is_active,
         "baseUrl": row.base_url.as_deref().map(shown_url),

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::line;
 use super::place::{Place, Scope, usual};
-use crate::servers::{CLAIMED, from_config, sandbox, to_config};
+use crate::servers::{CLAIMED, from_config, sandbox, shown_endpoint, to_config};
 use crate::store::{EnvPolicy, Server, Trust, UserId};
 
 /// What an import would do.
@@ -25,6 +25,8 @@ pub(crate) struct Plan {
 #[derive(Debug)]
 pub(crate) struct Item {
     pub(crate) row: Server,
+    /// Where it is from: with its name, that tells it from all others. Empty if it was pasted.
+    pub(crate) from: String,
     /// Its whole program line or address, without secrets.
     pub(crate) endpoint: String,
     pub(crate) state: State,
@@ -196,8 +198,14 @@ impl Plan {
         stored: &[Server],
     ) {
         let open = open_inputs(file);
+        let from = match (source, scope) {
+            // One file may have the user's own servers and those for one project.
+            (Some(source), Scope::UserForProject(folder)) => format!("{source}, for {folder}"),
+            (source, _) => source.unwrap_or_default().to_owned(),
+        };
         for config in file.servers() {
             let mut item = self.item(scope, source, config, stored);
+            item.from.clone_from(&from);
             let missing = open.iter().find(|(name, _)| name == config.name().as_str());
             if let (State::New, Some((_, ids))) = (item.state, missing) {
                 item.state = State::NeedsInput;
@@ -251,7 +259,8 @@ impl Plan {
         };
         Item {
             row,
-            endpoint: whole(config),
+            from: String::new(),
+            endpoint: shown_endpoint(config),
             state,
             note,
             asks: Vec::new(),
@@ -293,27 +302,6 @@ fn join(one: &str, other: &str) -> String {
     match (one, other) {
         ("", only) | (only, "") => only.to_owned(),
         _ => format!("{one}; {other}"),
-    }
-}
-
-/// The complete command line, quoted so that the boundaries of its words are visible.
-fn whole(config: &ServerConfig) -> String {
-    let Endpoint::Stdio(command) = config.endpoint() else {
-        return config.endpoint().to_string();
-    };
-    let words = std::iter::once(command.program().to_owned()).chain(command.shown_args());
-    let words: Vec<String> = words.map(|word| quoted(&word)).collect();
-    words.join(" ")
-}
-
-/// A word as it is, or in quotes where it would not be seen to be one, with what cannot be seen
-/// spelt out.
-fn quoted(word: &str) -> String {
-    let escaped = format!("{word:?}");
-    let plain = !word.is_empty() && !word.contains(char::is_whitespace);
-    match plain && escaped.len() == word.len() + 2 {
-        true => word.to_owned(),
-        false => escaped,
     }
 }
 

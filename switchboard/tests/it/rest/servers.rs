@@ -160,6 +160,34 @@ async fn a_broken_entry_of_a_pasted_text_hides_no_other() {
 }
 
 #[tokio::test]
+async fn a_server_to_import_is_chosen_by_its_file_and_its_name() {
+    let bench = Bench::new();
+    bench.write(
+        ".config/Claude/claude_desktop_config.json",
+        r#"{"mcpServers": {"files": {"command": "one"}}}"#,
+    );
+    bench.write(
+        ".cursor/mcp.json",
+        r#"{"mcpServers": {"files": {"command": "two", "args": ["a b"]}}}"#,
+    );
+    let desk = Desk::with(bench, &[], &[]);
+    let preview = desk.say("POST mcp-servers/import", json!({})).await.is(200);
+    let items = preview.body["items"].as_array().unwrap().clone();
+    let chosen = |at: usize| json!({"name": items[at]["name"], "source": items[at]["source"]});
+    assert_eq!(items[1]["what"], r#"two "a b""#);
+    let second = json!({"apply": true, "servers": [chosen(1)]});
+    let taken = desk.say("POST mcp-servers/import", second).await.is(200);
+    assert_eq!(taken.body["imported"][0]["command"], "two");
+    assert_eq!(taken.body["imported"][0]["endpoint"], r#"two "a b""#);
+    let gone = json!({"name": "files", "source": "/gone"});
+    let both = json!({"apply": true, "servers": [chosen(0), chosen(1), gone]});
+    let taken = desk.say("POST mcp-servers/import", both).await.is(200);
+    assert_eq!(taken.body["imported"][0]["command"], "one");
+    let problems = taken.body["problems"].to_string();
+    assert!(problems.contains("no server files any more"), "{problems}");
+}
+
+#[tokio::test]
 async fn servers_of_other_programs_are_shown_and_taken_over() {
     let bench = Bench::new().on_tested_store();
     bench.write(

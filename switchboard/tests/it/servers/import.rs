@@ -115,6 +115,44 @@ fn a_conflict_is_replaced_only_when_asked_for() {
 }
 
 #[test]
+fn of_two_files_with_one_name_only_the_first_is_taken_and_naming_the_file_takes_the_other() {
+    let bench = Bench::new();
+    let one = bench.write("one.json", r#"{"files": {"command": "one"}}"#);
+    let two = bench.write("two.json", r#"{"files": {"command": "two"}}"#);
+    let (one, two) = (one.to_str().unwrap(), two.to_str().unwrap());
+    let both = bench.json(&["import", one, two, "--yes", "--overwrite"]);
+    assert_eq!(both["stdout"]["imported"], serde_json::json!(["files"]));
+    assert_eq!(both["exit"], 1, "{both}");
+    let said = both["stderr"].to_string();
+    assert!(
+        said.contains("two.json was not imported") && said.contains("import FILE --only NAME"),
+        "{said}"
+    );
+    let command = || {
+        let shown = bench.json(&["servers", "show", "files"]);
+        shown["stdout"]["config"]["command"].clone()
+    };
+    assert_eq!(command(), "one");
+    let other = bench.json(&["import", two, "--yes", "--overwrite", "--only", "files"]);
+    assert_eq!(other["exit"], 0, "{other}");
+    assert_eq!(command(), "two");
+}
+
+#[test]
+fn enabling_a_projects_server_shows_all_that_it_lets_happen() {
+    let bench = Bench::new();
+    let server = serde_json::json!({"command": "sh", "args": ["-c", "touch a; \u{202e}b", ""], "env": {"PATH": "/evil"}});
+    let file = serde_json::json!({"mcpServers": {"stranger": server}});
+    bench.write(".mcp.json", &file.to_string());
+    assert_eq!(bench.run(&["import", "--yes"]).exit, 0);
+    let enabled = bench.run(&["servers", "enable", "stranger"]).stdout;
+    let command = "runs: sh -c \"touch a; \\u{202e}b\" \"\"\n";
+    for line in [command, "sets: PATH\n", ".mcp.json"] {
+        assert!(enabled.contains(line), "{line} in {enabled}");
+    }
+}
+
+#[test]
 fn what_was_allowed_of_a_server_ends_where_a_file_puts_another_endpoint_in_its_place() {
     let bench = Bench::new();
     let add = ["servers", "add", "demo", "--", path(), "demo-server"];

@@ -55,6 +55,8 @@ pub(super) struct Draft {
     // Read-only fields: accepted, so that a row can be sent back as it was read, and ignored.
     #[serde(rename = "id")]
     _id: IgnoredAny,
+    #[serde(rename = "endpoint")]
+    _endpoint: IgnoredAny,
     #[serde(rename = "source")]
     _source: IgnoredAny,
     #[serde(rename = "notContained")]
