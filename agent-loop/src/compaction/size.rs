@@ -33,7 +33,7 @@ impl Scale {
         estimated.saturating_mul(self.0) / Self::ONE
     }
 
-    /// The estimate of what the provider counts as so many.
+    /// The estimate of this count of the provider.
     pub(crate) fn estimated(self, counted: u64) -> u64 {
         counted.saturating_mul(Self::ONE) / self.0.max(1)
     }

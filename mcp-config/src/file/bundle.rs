@@ -252,7 +252,8 @@ fn asked(file: &ConfigFile, server: &ServerConfig) -> Map<String, Value> {
             Some(InputKind::Text) | None => "string",
         };
         let required = known.is_none_or(|input| input.required);
-        let mut option = json!({"type": kind, "title": id, "description": text, "required": required});
+        let mut option =
+            json!({"type": kind, "title": id, "description": text, "required": required});
         if let Some(members) = option.as_object_mut() {
             if known.is_some_and(|input| input.password) {
                 members.insert("sensitive".to_owned(), true.into());

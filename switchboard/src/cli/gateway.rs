@@ -22,7 +22,7 @@ use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
 use crate::gateway::approvals::Waiting;
 use crate::gateway::audit_file::{AuditFile, folder};
-use crate::gateway::follow::{Follower, INTERVAL, Profiles, hold_secrets};
+use crate::gateway::follow::{Follower, INTERVAL, Profiles};
 use crate::gateway::presence::Presence;
 use crate::gateway::source::Source;
 use crate::gateway::state_key::state_key;
@@ -130,7 +130,6 @@ impl Gateway {
             builder = builder.upstream(upstream);
         }
         let (gateway, _) = builder.start().await;
-        hold_secrets(&gateway);
         let http = listener.as_ref().map(|(_, url, callers)| {
             let service = HttpService::new(gateway.service());
             (

@@ -45,11 +45,6 @@ pub(crate) struct Follower<'a> {
     pub(crate) policy: Policy,
 }
 
-/// Has the gateway hold calls that would give a secret of one of its servers to another one.
-pub(crate) fn hold_secrets(gateway: &Gateway) {
-    gateway.set_secrets(gateway.manager().secrets());
-}
-
 impl Follower<'_> {
     /// Takes over what has changed. What cannot be read, as a file that is being written, is read
     /// the next time; until then all stays as it is.
@@ -66,7 +61,6 @@ impl Follower<'_> {
                 let upstreams = self.source.upstreams(&served);
                 // It fails only once the gateway has ended.
                 let _ = self.gateway.set_upstreams(upstreams).await;
-                hold_secrets(self.gateway);
             }
             self.served = served;
             self.seen = seen;

@@ -142,9 +142,7 @@ fn pinned(registry: &Registry, name: &str, version: Option<&str>) -> Result<Stri
         _ => vec![name],
     };
     if !parts.iter().all(|part| is_word(part, "-._~")) {
-        return Err(format!(
-            "its \"identifier\" {name:?} is not a package name"
-        ));
+        return Err(format!("its \"identifier\" {name:?} is not a package name"));
     }
     let Some(version) = version else {
         return Err(format!(
