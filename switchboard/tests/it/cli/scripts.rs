@@ -111,7 +111,7 @@ fn files_go_with_a_message_or_are_refused_before_it_is_sent() {
         "it was sent: {shown}"
     );
     assert!(
-        text(&chat.stderr).contains("of no kind"),
+        text(&chat.stderr).contains("unsupported type"),
         "{}",
         text(&chat.stderr)
     );
