@@ -211,16 +211,6 @@ impl Setup {
         Options::new(&self.run_args, &self.choice, &mode, &self.bounds).keep(conversation);
     }
 
-    /// What another conversation of the same chat is set up from, beside what it keeps itself: no
-    /// flag was meant for it.
-    pub(crate) fn another(&self) -> RunArgs {
-        RunArgs {
-            retries: self.run_args.retries.clone(),
-            shown: self.run_args.shown,
-            ..RunArgs::default()
-        }
-    }
-
     /// Switches to another model.
     pub(crate) async fn change_model(&mut self, name: &str) -> Result<(), Failure> {
         let wanted = Wanted::model(Some(name.to_owned()));

@@ -25,7 +25,7 @@ pub(crate) enum Command {
     Attach(Option<String>),
     /// Go back to before the last message.
     Undo,
-    /// Send the last message again.
+    /// Answer the last message anew.
     Retry,
     /// Print a result, whole: the last one, or that of a call.
     Output(Option<String>),
@@ -95,7 +95,10 @@ pub(crate) fn help() -> String {
         ),
         ("/attach [FILE]", t!("files that go with the next message")),
         ("/undo", t!("go back to before the last message, in a copy")),
-        ("/retry", t!("send the last message again, in a copy")),
+        (
+            "/retry",
+            t!("answer the last message anew; the answer before stays as another version"),
+        ),
         ("/continue", t!("go on after a limit or a cancellation")),
         (
             "/compact",

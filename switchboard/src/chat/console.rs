@@ -32,7 +32,8 @@ pub(crate) struct Console {
     pub(crate) questions: mpsc::Receiver<Asked>,
     /// Keyboard notices while no line is requested.
     pub(crate) notices: mpsc::Receiver<Notice>,
-    /// Requests to the model that are made again, and when.
+    /// What else there is to say: requests to the model that are made again, questions that were
+    /// cancelled.
     pub(crate) retries: mpsc::Receiver<String>,
     /// What can be completed.
     pub(crate) words: SharedWords,
@@ -41,23 +42,34 @@ pub(crate) struct Console {
 /// A server's question with its reply channel.
 pub(crate) type Asked = (Elicitation, oneshot::Sender<ElicitResult>);
 
-/// Forwards servers' questions to the console.
+/// Forwards servers' questions about calls to the console.
 #[derive(Debug)]
 pub(crate) struct Forms {
     asked: mpsc::Sender<Asked>,
+    /// Lines for the user.
+    notes: mpsc::Sender<String>,
 }
 
 impl Forms {
-    /// Both ends.
-    pub(crate) fn new() -> (Self, mpsc::Receiver<Asked>) {
+    /// Both ends. `notes` hears of questions that are not asked.
+    pub(crate) fn new(notes: mpsc::Sender<String>) -> (Self, mpsc::Receiver<Asked>) {
         let (asked, questions) = mpsc::channel(QUESTIONS);
-        (Self { asked }, questions)
+        (Self { asked, notes }, questions)
     }
 }
 
 #[async_trait]
 impl ElicitationHandler for Forms {
     async fn elicit(&self, elicitation: Elicitation) -> Result<ElicitResult, HostError> {
+        if elicitation.calls.is_empty() {
+            // It would be asked in the middle of something else, and answered for that.
+            let text = t!(
+                "! {server} asked something outside of any call; that was cancelled.",
+                server = untrusted::line(elicitation.server.as_str())
+            );
+            let _ = self.notes.try_send(text);
+            return Ok(ElicitResult::cancel());
+        }
         let (answer, wait) = oneshot::channel();
         // Without a console there is no answer.
         let _ = self.asked.send((elicitation, answer)).await;

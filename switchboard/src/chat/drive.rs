@@ -124,7 +124,7 @@ async fn elicit(
     asked: Asked,
 ) -> Result<(), ConversationError> {
     let Some((_, question)) = LiveQuestion::of(&asked.0) else {
-        console.elicit(asked, "").await;
+        // It is of a kind that is not known here: the reply channel is dropped.
         return Ok(());
     };
     let (id, calls) = (question.id.clone(), question.calls.clone());

@@ -9,7 +9,11 @@ use crate::display::untrusted;
 use crate::store::{Conversation, Message, Role, ToolCall};
 
 /// As markdown, every message with its number.
-pub(crate) fn export_markdown(conversation: &Conversation, messages: &[Message]) -> String {
+pub(crate) fn export_markdown(
+    conversation: &Conversation,
+    messages: &[Message],
+    files: &Files,
+) -> String {
     let mut out = format!("# {}\n", untrusted::line(&conversation.title));
     for message in messages {
         let who = match message.role {
@@ -27,7 +31,7 @@ pub(crate) fn export_markdown(conversation: &Conversation, messages: &[Message])
                 call.arguments,
                 call.status.as_str()
             );
-            if let Some(result) = result_text(call) {
+            if let Some(result) = files.response(call).and_then(text_of) {
                 let fence = fence(&result);
                 // Every line is marked: no text of a server's can begin one of ours.
                 let result = result.trim_end().replace('\n', "\n  > ");
@@ -81,10 +85,13 @@ pub(crate) fn export_html(
                 escaped(&call.tool),
                 call.status.as_str(),
                 escaped(&arguments),
-                result_text(call).map_or(String::new(), |result| format!(
-                    "<pre>{}</pre>",
-                    escaped(&result)
-                ))
+                files
+                    .response(call)
+                    .and_then(text_of)
+                    .map_or(String::new(), |result| format!(
+                        "<pre>{}</pre>",
+                        escaped(&result)
+                    ))
             );
         }
         for file in attached(message) {
@@ -113,7 +120,10 @@ pub(crate) fn export_html(
 
 /// A call's result as text; where it is shown in part, that part.
 pub(crate) fn result_text(call: &ToolCall) -> Option<String> {
-    let response = call.response.as_ref()?;
+    call.response.as_ref().and_then(text_of)
+}
+
+fn text_of(response: &Value) -> Option<String> {
     let blocks = response.get("content").and_then(Value::as_array);
     let blocks = blocks.into_iter().flatten().map(|block| {
         let word = |key: &str| block.get(key).and_then(Value::as_str);
@@ -182,13 +192,20 @@ pub(crate) fn export_json(
 
 fn message_json(message: &Message, files: &Files) -> Value {
     let file_json = |file: &Attached| json!({ "name": file.name, "mimeType": file.mime_type, "data": files.base64(file) });
+    let call = |call| {
+        let mut whole = call_json(call);
+        if let (Some(members), Some(response)) = (whole.as_object_mut(), files.response(call)) {
+            members.insert("response".to_owned(), response.clone());
+        }
+        whole
+    };
     json!({
         "id": message.id,
         "seq": message.seq,
         "role": message.role,
         "content": message.content,
         "attachments": attached(message).iter().map(file_json).collect::<Vec<_>>(),
-        "toolCalls": message.tool_calls.iter().map(call_json).collect::<Vec<_>>(),
+        "toolCalls": message.tool_calls.iter().map(call).collect::<Vec<_>>(),
         "finish": message.finish,
         "createdAt": message.created_at,
     })

@@ -22,7 +22,7 @@ use crate::display::out::{Out, Style};
 use crate::display::untrusted;
 use crate::exit::{Exit, Failure};
 use crate::lang::{count, message, t};
-use crate::models::Origin;
+use crate::models::{Origin, Retries};
 use crate::setup::{Setup, mode_name, parse_mode};
 use crate::store::ConversationId;
 
@@ -70,15 +70,16 @@ impl Chat {
         if let Some(id) = &resumed {
             super::session::resume(&*store, id, &mut run_args).await?;
         }
-        let (forms, questions) = Forms::new();
         let (retries, heard) = mpsc::channel(RETRIES);
-        (run_args.retries, run_args.shown) = (Some(retries), Some(*out));
+        let (forms, questions) = Forms::new(retries.clone());
+        (run_args.retries, run_args.shown) = (Some(retries.clone()), Some(*out));
         let setup = Setup::set_up(Arc::clone(&store), run_args, forms).await?;
         let console = Console::new(*out, Show::Chat, questions, heard, self.answers_from_stdin);
         let mut room = ChatLoop {
             durable: DurableConversation::begin(store, setup.conversation(), setup.system()),
             setup,
             console,
+            retries,
             interactive: out.is_interactive(),
             another,
             instructed: None,
@@ -97,6 +98,7 @@ struct ChatLoop {
     setup: Setup,
     durable: DurableConversation,
     console: Console,
+    retries: Retries,
     interactive: bool,
     /// Whether the conversation goes on with an assistant of the command line.
     another: bool,
@@ -239,12 +241,8 @@ impl ChatLoop {
             Command::Sessions(Some(name)) => return self.open(&name).await,
             Command::Attach(None) => self.attachments(),
             Command::Attach(Some(file)) => self.attach(&file)?,
-            Command::Undo => drop(self.undo().await?),
-            Command::Retry => {
-                if let Some(text) = self.undo().await? {
-                    return self.say(&text).await;
-                }
-            }
+            Command::Undo => self.undo().await?,
+            Command::Retry => return self.retry().await,
             Command::Output(call) => self.output(call).await?,
             Command::Continue if !self.durable.has_run() => {
                 self.dim(&t!("Nothing to continue yet; type a message."));

@@ -80,10 +80,10 @@ impl Run {
             super::session::resume(&*store, id, &mut run_args).await?;
         }
         let (retries, heard) = mpsc::channel(RETRIES);
-        (run_args.retries, run_args.shown) = (Some(retries), Some(*out));
         run_args.unattended = !out.is_interactive() || self.stream_json || global.quiet;
         let attended = !run_args.unattended;
-        let (forms, questions) = Forms::new();
+        let (forms, questions) = Forms::new(retries.clone());
+        (run_args.retries, run_args.shown) = (Some(retries), Some(*out));
         let mut setup = match attended {
             true => Setup::set_up(Arc::clone(&store), run_args, forms).await?,
             false => Setup::set_up(Arc::clone(&store), run_args, NoopElicitation).await?,

@@ -107,8 +107,8 @@ impl Session {
             Verb::List { limit } => list(&*store, &user, limit, out).await?,
             Verb::Show { id } => {
                 let (conversation, messages) = load(&*store, &user, &id).await?;
-                let text = export_markdown(&conversation, &messages);
                 let files = Files::read(&*store, &messages).await?;
+                let text = export_markdown(&conversation, &messages, &files);
                 out.result(
                     &export_json(&conversation, &messages, &files),
                     untrusted::text(&text),
@@ -119,7 +119,7 @@ impl Session {
                 let files = Files::read(&*store, &messages).await?;
                 let value = export_json(&conversation, &messages, &files);
                 let text = match format {
-                    Format::Md => export_markdown(&conversation, &messages),
+                    Format::Md => export_markdown(&conversation, &messages, &files),
                     Format::Json => serde_json::to_string_pretty(&value).unwrap_or_default(),
                 };
                 match output {

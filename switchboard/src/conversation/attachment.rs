@@ -103,12 +103,17 @@ impl UserMessage {
     /// # Errors
     /// If the model, or the wire it is asked over, cannot take one of the files.
     pub fn check(&self, choice: &Choice) -> Result<(), AttachmentError> {
-        for (index, attachment) in self.attachments.iter().enumerate() {
-            if attachment.is_text() {
-                continue;
-            }
-            if let Some(reason) = choice.refusal(attachment.mime_type()) {
-                let reason = format!("{} cannot be sent: {reason}", attachment.name());
+        let new = self.attachments.iter();
+        let new = new.map(|file| (file.name(), file.mime_type()));
+        let kept = self.kept.iter().filter_map(media_of).map(|media| {
+            let name = media.name.as_deref().unwrap_or_default();
+            (name, media.mime_type.as_deref().unwrap_or_default())
+        });
+        for (index, (name, mime_type)) in new.chain(kept).enumerate() {
+            // Every model reads text.
+            let refusal = choice.refusal(mime_type);
+            if let Some(reason) = refusal.filter(|_| !mime_type.starts_with("text/")) {
+                let reason = format!("{name} cannot be sent: {reason}");
                 return Err(AttachmentError::of(index, reason));
             }
         }
@@ -222,11 +227,13 @@ pub(crate) fn attached(message: &Message) -> Vec<Attached> {
 
 /// Whether a part is a stored file.
 pub(super) fn is_stored(part: &UserPart) -> bool {
+    media_of(part).is_some_and(|media| matches!(media.source, MediaSource::Stored(_)))
+}
+
+fn media_of(part: &UserPart) -> Option<&Media> {
     match part {
-        UserPart::Image(media) | UserPart::Audio(media) | UserPart::File(media) => {
-            matches!(media.source, MediaSource::Stored(_))
-        }
-        _ => false,
+        UserPart::Image(media) | UserPart::Audio(media) | UserPart::File(media) => Some(media),
+        _ => None,
     }
 }
 

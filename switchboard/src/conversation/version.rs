@@ -82,6 +82,22 @@ impl DurableConversation {
         self.answer(run, None, question, first).await
     }
 
+    /// The files of a user message, or of the one that an answer was given to: they are sent again
+    /// where that one is answered anew, or another one stands in its place.
+    pub(crate) async fn files_of(&self, of: &MessageId) -> Result<UserMessage, ConversationError> {
+        let unknown = || ConversationError::NoMessage(of.to_string());
+        let (store, conversation) = (&self.recorder.store, &self.recorder.conversation.id);
+        let found = store.message(of).await?.ok_or_else(unknown)?;
+        let places = store.places(conversation).await?;
+        let question = match found.role {
+            Role::Assistant => places.iter().find(|place| place.seq == found.follows),
+            _ => places.iter().find(|place| place.seq == found.seq),
+        };
+        let question = question.map(|place| store.message(&place.id));
+        let question = question.ok_or_else(unknown)?.await?.ok_or_else(unknown)?;
+        Ok(UserMessage::default().with_files_of(&question))
+    }
+
     /// Adds a user message in place of another one, which stays as another version. Its files go with
     /// the new one.
     ///

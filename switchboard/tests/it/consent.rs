@@ -1,6 +1,8 @@
 //! Consent is a value: whatever changes, crashes or is answered in whatever order by two processes on
 //! one file, a tool runs only if a person or a grant covered exactly that call, its arguments and
-//! its definition, at most once; a denied call never runs; and every question ends.
+//! its definition, at most once; a denied call never runs; and every question ends. In mode auto nothing
+//! that is not as it was approved runs unasked, in mode plan nothing does, and what was forbidden or taken
+//! back stays so.
 
 mod world;
 
@@ -9,13 +11,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agent_loop::{
-    Agent, Answer, AnswerError, Approval, Decision, Mode, RunEvent, RunLimits, Toolbox,
+    Agent, Answer, AnswerError, Approval, Decision, Deferral, Definition, Mode, RunEvent,
+    RunLimits, Toolbox,
 };
 use parking_lot::Mutex;
 use proptest::prelude::*;
+use proptest::sample::select;
 use switchboard::conversation::{ConversationError, Decided, DurableConversation, Model, Turn};
 use switchboard::store::{
-    CallStatus, Change, Conversation, ConversationId, Server, ServerKind, Span, Store, UserId,
+    ApprovedDefinition, CallStatus, Change, Conversation, ConversationId, Decision as Allowed,
+    DefinitionKind, Rule, RuleScope, Server, ServerKind, Span, Store, UserId,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -37,6 +42,9 @@ enum Step {
     /// From here on, a process waits for no other one's lease, or does again.
     Haste(usize, bool),
     Say(usize),
+    Cancel(usize),
+    /// Approvals for good are taken back, and both processes learn of it.
+    Withdraw,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +80,8 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(process, commits, moment)| Step::Fuse(process, commits, moment)),
         1 => (process(), any::<bool>()).prop_map(|(process, haste)| Step::Haste(process, haste)),
         1 => process().prop_map(Step::Say),
+        1 => process().prop_map(Step::Cancel),
+        1 => Just(Step::Withdraw),
     ]
 }
 
@@ -80,6 +90,7 @@ enum Command {
     Drive,
     Answer(Box<(Approval, Decision)>),
     Say,
+    Cancel,
 }
 
 /// What came of a command.
@@ -104,6 +115,7 @@ type Commands = mpsc::Receiver<(Command, oneshot::Sender<Reported>)>;
 
 struct Stage {
     path: PathBuf,
+    mode: Mode,
     world: Arc<World>,
     id: ConversationId,
     agent: Agent,
@@ -133,7 +145,7 @@ impl Stage {
                 continue;
             };
             talk.govern(
-                decided.policy(Mode::Ask, &self.rows, &self.id),
+                decided.policy(self.mode, &self.rows, &self.id),
                 RunLimits::default(),
             );
             if self.obey(&mut talk, &mut commands).await.is_none() {
@@ -154,12 +166,13 @@ impl Stage {
             idle: false,
             over: false,
         };
-        let reply = loop {
+        let (reply, ends) = loop {
             let (command, reply) = commands.recv().await?;
             let reported = match command {
                 Command::Drive => driver.drive().await,
                 Command::Answer(answer) => driver.answer(*answer).await,
-                Command::Say => break reply,
+                Command::Say => break (reply, false),
+                Command::Cancel => break (reply, true),
             };
             let failed = reported.is_err();
             let _ = reply.send(reported.unwrap_or(Reported::Failed));
@@ -168,8 +181,12 @@ impl Stage {
             }
         };
         drop(driver);
-        let said = talk.ask("Go on.").await;
-        let _ = reply.send(said.map_or(Reported::Failed, |_| Reported::Done));
+        let done = match ends {
+            true if talk.is_open() => talk.cancel().await,
+            true => Ok(()),
+            false => talk.ask("Go on.").await.map(drop),
+        };
+        let _ = reply.send(done.map_or(Reported::Failed, |()| Reported::Done));
         Some(())
     }
 }
@@ -272,7 +289,18 @@ impl Process {
     }
 }
 
-async fn begin(seed: usize, folder: &Path) -> Arc<Stage> {
+/// Approves a tool for good, as it is.
+fn approve(row: &Server, definition: &Definition) -> [Change; 2] {
+    let (identity, hash) = (&definition.server_identity, &definition.fingerprint);
+    let mut rule = Rule::new(UserId::local(), RuleScope::Tool, Allowed::Allow);
+    (rule.server, rule.tool) = (definition.server.clone(), definition.tool.clone());
+    (rule.server_identity, rule.def_hash) = (Some(identity.clone()), Some(hash.clone()));
+    let (id, kind) = (row.id.clone(), DefinitionKind::Pinned);
+    let pin = ApprovedDefinition::new(id, &definition.tool, kind, identity, hash);
+    [Change::PutRule(rule), Change::PutDefinition(pin)]
+}
+
+async fn begin(seed: usize, mode: Mode, folder: &Path) -> Arc<Stage> {
     let path = folder.join("switchboard.db");
     let store = Mortal::open(&path).await;
     let store: Arc<dyn Store> = store;
@@ -284,20 +312,32 @@ async fn begin(seed: usize, folder: &Path) -> Arc<Stage> {
         store.commit(put).await.unwrap();
         rows.push(row);
     }
+    let world = Arc::new(World::default());
+    if mode == Mode::Auto {
+        // Only what was approved once is asked for.
+        let approved = world.definitions();
+        let its = |definition: &Definition| rows.iter().find(|row| row.name == definition.server);
+        let put = approved.iter().flat_map(|it| approve(its(it).unwrap(), it));
+        store.commit(put.collect()).await.unwrap();
+    }
     let conversation = Conversation::new(UserId::local(), "");
     let id = conversation.id.clone();
     let mut talk = DurableConversation::begin(Arc::clone(&store), conversation, None);
     talk.ask("Go.").await.unwrap();
     drop(talk);
     store.close().await.unwrap();
-    let world = Arc::new(World::default());
     let tools: Arc<dyn Toolbox> = Arc::clone(&world) as Arc<dyn Toolbox>;
     let agent = Agent::new(Arc::new(model(seed)))
         .with_model_name("scripted")
         .tools(tools);
+    let agent = match seed % 3 {
+        0 => agent.with_deferral(Deferral::default().with_tools(0)),
+        _ => agent,
+    };
     let shown = Shown::default();
     Arc::new(Stage {
         path,
+        mode,
         world,
         id,
         agent,
@@ -321,8 +361,9 @@ impl Judge {
         let (approval, decision) = &**answer;
         let denies = matches!(decision.answer, Answer::Deny | Answer::AlwaysDeny);
         // A yes that no one confirmed may count; a no that no one confirmed may not.
-        if matches!(reported, Reported::Counts) || matches!(reported, Reported::Died) && !denies {
-            self.said.hear(approval, decision);
+        let is_certain = matches!(reported, Reported::Counts);
+        if is_certain || matches!(reported, Reported::Died) && !denies {
+            self.said.hear(approval, decision, is_certain);
         }
     }
 
@@ -338,12 +379,15 @@ impl Judge {
 }
 
 /// How many calls ran.
-async fn play(seed: usize, steps: Vec<Step>) -> usize {
+async fn play(seed: usize, mode: Mode, steps: Vec<Step>) -> usize {
     let folder = tempfile::tempdir().unwrap();
-    let stage = begin(seed, folder.path()).await;
+    let stage = begin(seed, mode, folder.path()).await;
     let mut processes = [Process::start(&stage).await, Process::start(&stage).await];
     let mut judge = Judge {
-        said: Oracle::default(),
+        said: match mode {
+            Mode::Auto => Oracle::new(mode, &World::default().definitions()),
+            _ => Oracle::new(mode, &[]),
+        },
         judged: 0,
         begun: BTreeSet::new(),
     };
@@ -369,7 +413,16 @@ async fn play(seed: usize, steps: Vec<Step>) -> usize {
                 processes[*process].store.hasten(*haste);
                 continue;
             }
+            Step::Withdraw => {
+                withdraw(&stage.path).await;
+                for process in &mut processes {
+                    process.replace(&stage).await;
+                }
+                judge.said.withdraw();
+                continue;
+            }
             Step::Drive(process) => (*process, Command::Drive),
+            Step::Cancel(process) => (*process, Command::Cancel),
             Step::Say(process) => (*process, Command::Say),
             Step::Answer(process, answer, which) => match answer_to(&stage, *answer, *which) {
                 Some(answer) => (*process, Command::Answer(Box::new(answer))),
@@ -378,6 +431,12 @@ async fn play(seed: usize, steps: Vec<Step>) -> usize {
         };
         let reported = processes[process].order(command.clone()).await;
         judge.hear(&reported, &command);
+        if let (Reported::Counts, Command::Answer(answer)) = (&reported, &command)
+            && answer.1.answer == Answer::AlwaysDeny
+        {
+            let running = running(&stage).await;
+            judge.said.forbid(&answer.0, running);
+        }
         if matches!(reported, Reported::Died) {
             processes[process].replace(&stage).await;
         }
@@ -388,6 +447,26 @@ async fn play(seed: usize, steps: Vec<Step>) -> usize {
     }
     finish(&stage, &mut judge).await;
     judge.judged
+}
+
+/// Takes back what was approved for good.
+async fn withdraw(path: &Path) {
+    let (store, user) = (Mortal::open(path).await, UserId::local());
+    let rules = store.rules(&user).await.unwrap().into_iter();
+    let allowed = rules.filter(|rule| rule.decision == Allowed::Allow);
+    let gone = allowed.map(|rule| Change::DeleteRule(user.clone(), rule.id));
+    store.commit(gone.collect()).await.unwrap();
+    store.close().await.unwrap();
+}
+
+/// The arguments of the calls that have started.
+async fn running(stage: &Stage) -> BTreeSet<String> {
+    let store = Mortal::open(&stage.path).await;
+    let messages = store.messages(&stage.id, Span::Last(200)).await.unwrap();
+    store.close().await.unwrap();
+    let calls = messages.into_iter().flat_map(|message| message.tool_calls);
+    let running = calls.filter(|call| call.status == CallStatus::Invoking);
+    running.map(|call| call.arguments.to_string()).collect()
 }
 
 /// Whoever comes next gets to the end of it, if people say yes to everything: every question has
@@ -456,9 +535,10 @@ proptest! {
     #[test]
     fn a_tool_runs_only_if_exactly_that_call_and_definition_were_approved(
         seed in 0..60usize,
+        mode in select(vec![Mode::Ask, Mode::Auto, Mode::Plan]),
         steps in prop::collection::vec(step(), 0..80),
     ) {
-        run(play(seed, steps));
+        run(play(seed, mode, steps));
     }
 }
 
@@ -466,6 +546,19 @@ proptest! {
 fn what_is_approved_to_the_end_runs_to_the_end() {
     for seed in 0..3 {
         let all: usize = (0..3).map(|round| calls(seed, round)).sum();
-        assert_eq!(run(play(seed, Vec::new())), all);
+        assert_eq!(run(play(seed, Mode::Ask, Vec::new())), all);
+        assert_eq!(run(play(seed, Mode::Auto, Vec::new())), all);
+        assert_eq!(run(play(seed, Mode::Plan, Vec::new())), 0);
+    }
+}
+
+#[test]
+fn what_has_changed_since_its_approval_is_asked_for_and_runs_after_a_yes() {
+    for seed in 0..3 {
+        let all: usize = (0..3).map(|round| calls(seed, round)).sum();
+        let tools =
+            (0..SERVERS.len()).flat_map(|server| (0..TOOLS.len()).map(move |it| (server, it)));
+        let change = tools.map(|(server, tool)| Step::Change(server, tool));
+        assert_eq!(run(play(seed, Mode::Auto, change.collect())), all);
     }
 }

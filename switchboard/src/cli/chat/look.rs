@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::ChatLoop;
 use crate::chat::{export_markdown, result_text};
 use crate::cli::failure::unwritable;
+use crate::conversation::attachment::Files;
 use crate::conversation::transcript;
 use crate::display::out::Style;
 use crate::display::untrusted;
@@ -49,7 +50,8 @@ impl ChatLoop {
     pub(super) async fn export(&mut self, file: Option<String>) -> Result<(), Failure> {
         let conversation = self.durable.conversation();
         let messages = transcript(&*self.setup.store, &conversation.id).await?;
-        let text = export_markdown(conversation, &messages);
+        let files = Files::read(&*self.setup.store, &messages).await?;
+        let text = export_markdown(conversation, &messages, &files);
         match file {
             None => self.console.out.say(untrusted::text(&text)),
             Some(file) => {

@@ -2,30 +2,48 @@
 
 use std::sync::Arc;
 
-use super::ChatLoop;
+use super::{ChatLoop, refused};
 use crate::chat::Forms;
 use crate::cli::session;
-use crate::conversation::{DurableConversation, fork, transcript};
+use crate::conversation::{Attachment, DurableConversation, fork, transcript};
 use crate::display::untrusted;
 use crate::exit::{Exit, Failure};
 use crate::lang::t;
-use crate::setup::{Setup, mode_name};
+use crate::setup::{RunArgs, Setup, mode_name};
 use crate::store::{Conversation, Role};
 
 /// How many conversations are listed.
 const LISTED: u32 = 20;
 
 impl ChatLoop {
-    /// Goes on in a copy that ends before the last message, and returns that message.
-    pub(super) async fn undo(&mut self) -> Result<Option<String>, Failure> {
+    /// Answers the last message anew, its files included. The answer before stays as another version.
+    pub(super) async fn retry(&mut self) -> Result<Option<Exit>, Failure> {
+        let id = self.durable.conversation().id.clone();
+        let messages = transcript(&*self.setup.store, &id).await?;
+        let mut messages = messages.iter();
+        let Some(last) = messages.rfind(|message| message.role == Role::User) else {
+            self.dim(&t!("Nothing was said yet."));
+            return Ok(None);
+        };
+        let files = self.durable.files_of(&last.id).await?;
+        files.check(&self.setup.choice).map_err(refused)?;
+        self.govern().await?;
+        self.durable.remember(|row| self.setup.remember(row));
+        self.durable.regenerate(&last.id).await?;
+        self.answer().await
+    }
+
+    /// Goes on in a copy that ends before the last message. The files of that one go with the next.
+    pub(super) async fn undo(&mut self) -> Result<(), Failure> {
         let store = Arc::clone(&self.setup.store);
         let id = self.durable.conversation().id.clone();
         let messages = transcript(&*store, &id).await?;
         let mut said = messages.iter().filter(|message| message.role == Role::User);
         let Some(last) = said.next_back() else {
             self.dim(&t!("Nothing was said yet."));
-            return Ok(None);
+            return Ok(());
         };
+        let files = Attachment::of_message(&*store, last).await?;
         let before = messages.iter().rfind(|message| message.seq < last.seq);
         self.durable = match before {
             Some(before) => {
@@ -48,7 +66,12 @@ impl ChatLoop {
             id = id
         );
         self.dim(&text);
-        Ok(Some(last.content.clone()))
+        if !files.is_empty() {
+            self.attached = files;
+            self.dim(&t!("Its files go with the next message:"));
+            self.attachments();
+        }
+        Ok(())
     }
 
     /// Shows the model's instructions.
@@ -67,11 +90,16 @@ impl ChatLoop {
     pub(super) async fn open(&mut self, name: &str) -> Result<Option<Exit>, Failure> {
         let store = Arc::clone(&self.setup.store);
         let id = session::find(&*store, name).await?;
-        let mut run_args = self.setup.another();
+        // No flag was meant for it.
+        let mut run_args = RunArgs {
+            retries: Some(self.retries.clone()),
+            shown: Some(self.console.out),
+            ..RunArgs::default()
+        };
         session::resume(&*store, &id, &mut run_args).await?;
         let user = self.setup.user.clone();
         let durable = DurableConversation::load(Arc::clone(&store), &user, &id).await?;
-        let (forms, questions) = Forms::new();
+        let (forms, questions) = Forms::new(self.retries.clone());
         let setup = Setup::set_up(store, run_args, forms).await?;
         std::mem::replace(&mut self.setup, setup).stop().await;
         self.console.questions = questions;

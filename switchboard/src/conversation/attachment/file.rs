@@ -4,7 +4,8 @@ use std::fmt;
 use std::io::Read as _;
 use std::path::Path;
 
-use super::{AttachmentError, MAX_BYTES};
+use super::{AttachmentError, MAX_BYTES, attached};
+use crate::store::{Message, Store, StoreError};
 
 /// The longest name, in characters.
 const NAME: usize = 200;
@@ -68,6 +69,20 @@ impl Attachment {
         limited.read_to_end(&mut bytes).map_err(unread)?;
         let name = path.file_name().unwrap_or(path.as_os_str());
         Self::new(&name.to_string_lossy(), bytes)
+    }
+
+    /// The files of a stored message.
+    pub(crate) async fn of_message(
+        store: &dyn Store,
+        message: &Message,
+    ) -> Result<Vec<Self>, StoreError> {
+        let mut files = Vec::new();
+        for file in attached(message) {
+            let found = store.blob(&message.conversation_id, &file.blob).await?;
+            let again = found.map(|blob| Self::new(&file.name, blob.bytes));
+            files.extend(again.and_then(Result::ok));
+        }
+        Ok(files)
     }
 
     /// Its name, without folders.

@@ -364,13 +364,10 @@ async fn export(
     Params(Format { format }): Params<Format>,
 ) -> Result<Response, ApiError> {
     let messages = transcript(&*app.store, &row.id).await?;
-    let files = match format {
-        FormatName::Md => Files::default(),
-        _ => Files::read(&*app.store, &messages).await?,
-    };
+    let files = Files::read(&*app.store, &messages).await?;
     let (kind, ending, text) = match format {
         FormatName::Md => {
-            let text = export_markdown(&row, &messages);
+            let text = export_markdown(&row, &messages, &files);
             ("text/markdown; charset=utf-8", "md", text)
         }
         FormatName::Json => {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use tokio::sync::mpsc;
 
-use crate::conversation::UserMessage;
+use crate::conversation::{AttachmentError, UserMessage};
 use crate::serve::error::ApiError;
 use crate::serve::runs::command::{Begun, Command, Reply, Said};
 use crate::serve::runs::prepare::Plan;
@@ -35,6 +35,12 @@ impl Task {
             let _ = reply.send(Err(refused.into()));
             return Ok(());
         }
+        if let Some(before) = &asked.instead
+            && let Err(error) = self.takes_files_of(before, &plan).await
+        {
+            let _ = reply.send(Err(error.at("instead")));
+            return Ok(());
+        }
         let said = match asked.instead {
             Some(before) => self.durable.ask_instead(&before, *asked.message).await,
             None => self.durable.ask(*asked.message).await,
@@ -61,6 +67,10 @@ impl Task {
                 return Ok(());
             }
         };
+        if let Err(error) = self.takes_files_of(message, &plan).await {
+            let _ = reply.send(Err(error));
+            return Ok(());
+        }
         if let Err(error) = self.durable.regenerate(message).await {
             return answer(reply, Err(error));
         }
@@ -78,6 +88,13 @@ impl Task {
             return Ok(());
         }
         answer(reply, self.durable.show(message).await)
+    }
+
+    /// Whether the model can be sent the files of a message again.
+    async fn takes_files_of(&self, message: &MessageId, plan: &Plan) -> Result<(), ApiError> {
+        let files = self.durable.files_of(message).await?;
+        let unfit = |refused: AttachmentError| ApiError::unfit(refused.to_string());
+        files.check(&plan.choice).map_err(unfit)
     }
 
     /// Whether the user has to answer something before anything else.

@@ -236,6 +236,47 @@ fn a_result_shown_in_part_is_saved_whole() {
 }
 
 #[test]
+fn an_export_has_a_result_whole_that_was_shown_in_part() {
+    let desk = Desk::new();
+    let file = desk.home().join("chat.md").display().to_string();
+    let lines = format!("a big text of 1000000 letters\n/export {file}\n/quit\n");
+    desk.say(&["chat", "--approve", "auto"], &lines);
+    assert!(std::fs::read(&file).unwrap().len() > 1_000_000);
+    let exported = desk.json(&["session", "export", "last", "--format", "json"]);
+    let response = &exported["messages"][1]["toolCalls"][0]["response"];
+    let text = response["content"][0]["text"].as_str().unwrap();
+    assert_eq!(text.len(), 1_000_000);
+}
+
+#[test]
+fn files_go_again_with_a_message_that_is_answered_anew_or_taken_back() {
+    let desk = Desk::new();
+    let file = desk.home().join("cat.png");
+    std::fs::write(&file, b"\x89PNG\r\n\x1a\n and what else a picture has").unwrap();
+    let lines = format!(
+        "/attach {}\nHm.\n/retry\n/undo\nHm?\n/quit\n",
+        file.display()
+    );
+    let output = desk.say(&["chat"], &lines);
+    let shown = text(&output.stdout);
+    assert_eq!(shown.matches("I was shown: 1.").count(), 3, "{shown}");
+    assert!(shown.contains("cat.png  image/png"), "{shown}");
+    let list = desk.json(&["session", "list"]);
+    let sessions = list["conversations"].as_array().unwrap();
+    assert_eq!(
+        sessions.len(),
+        2,
+        "taken back in a new one, tried again in the same: {list}"
+    );
+    for row in sessions {
+        let session = desk.json(&["session", "show", row["id"].as_str().unwrap()]);
+        let messages = session["messages"].as_array().unwrap();
+        assert_eq!(messages.len(), 2, "{session}");
+        assert_eq!(messages[0]["attachments"][0]["name"], "cat.png");
+    }
+}
+
+#[test]
 fn a_question_that_no_one_answers_stays_open() {
     let desk = Desk::new();
     let output = desk.say(&["chat"], "write a note\n");

@@ -108,7 +108,7 @@ fn tab_completes_commands_tools_and_files() {
 }
 
 #[test]
-fn the_last_message_is_taken_back_and_sent_again_in_copies() {
+fn the_last_message_is_taken_back_in_a_copy_and_answered_anew_in_place() {
     let desk = Desk::new();
     let output = desk.say(
         &["chat", "--approve", "auto"],
@@ -131,7 +131,7 @@ fn the_last_message_is_taken_back_and_sent_again_in_copies() {
     let all = desk.json(&["session", "list"]);
     assert_eq!(
         all["conversations"].as_array().unwrap().len(),
-        3,
+        2,
         "nothing was lost"
     );
     let shown = desk.run(&["session", "show", "last"]);

@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use agent_loop::testing::ScriptedModel;
 use agent_loop::{
-    Answer, Approval, CallContext, Decision, Definition, Invocation, Outcome, ToolInfo, Toolbox,
+    Answer, Approval, CallContext, Decision, Definition, Invocation, Mode, Outcome, ToolInfo,
+    Toolbox,
 };
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use provider_adapters::{
     Arguments, AssistantPart, Reply, Request, Stop, StopReason, ToolCall, Turn as Said,
 };
+use tool_policy::CALL;
 
 pub(super) const SERVERS: [&str; 2] = ["files", "web"];
 pub(super) const TOOLS: [&str; 3] = ["look", "list", "write"];
@@ -46,6 +48,11 @@ impl World {
         all.map(|(server, tool)| self.tool(server, tool)).collect()
     }
 
+    /// The tools as they are now, as approvals are bound to them.
+    pub(super) fn definitions(&self) -> Vec<Definition> {
+        self.tools().iter().map(ToolInfo::definition).collect()
+    }
+
     pub(super) fn change(&self, server: usize, tool: usize) {
         *self.versions.lock().entry((server, tool)).or_default() += 1;
     }
@@ -72,19 +79,66 @@ impl Toolbox for World {
     }
 }
 
+/// A tool, by the names of its server and its own.
+type Named = (String, String);
+
+fn named(definition: &Definition) -> Named {
+    (definition.server.clone(), definition.tool.clone())
+}
+
 /// What people said: the oracle.
 #[derive(Default)]
 pub(super) struct Oracle {
+    mode: Mode,
     /// Calls, by their arguments as they were approved, with the definition that was shown.
     once: BTreeMap<String, Definition>,
-    /// Definitions that were approved for more than one call.
-    granted: BTreeSet<Definition>,
+    /// Definitions that were approved for more than one call: for this conversation, and for good.
+    here: BTreeSet<Definition>,
+    lasting: BTreeSet<Definition>,
+    /// What may be the definition of a tool that was approved last; nothing was, if it is not here.
+    last: BTreeMap<Named, BTreeSet<Option<Definition>>>,
     /// Calls, by the model's arguments.
     denied: BTreeSet<String>,
+    /// Tools that never run again, with the arguments of the calls that ran when it was said.
+    forbidden: BTreeMap<Named, BTreeSet<String>>,
 }
 
 impl Oracle {
-    pub(super) fn hear(&mut self, shown: &Approval, decision: &Decision) {
+    /// What was said before: these definitions were approved for good.
+    pub(super) fn new(mode: Mode, approved: &[Definition]) -> Self {
+        let last = approved
+            .iter()
+            .map(|it| (named(it), BTreeSet::from([Some(it.clone())])));
+        Self {
+            mode,
+            lasting: approved.iter().cloned().collect(),
+            last: last.collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Approvals for good are taken back.
+    pub(super) fn withdraw(&mut self) {
+        self.lasting.clear();
+    }
+
+    /// A tool is forbidden while these calls run.
+    pub(super) fn forbid(&mut self, shown: &Approval, running: BTreeSet<String>) {
+        self.forbidden
+            .entry(named(&shown.definition))
+            .or_insert(running);
+    }
+
+    /// Hears an answer; whether it counts may be unknown.
+    pub(super) fn hear(&mut self, shown: &Approval, decision: &Decision, is_certain: bool) {
+        if !matches!(decision.answer, Answer::Deny | Answer::AlwaysDeny) {
+            let last = self.last.entry(named(&shown.definition));
+            let last = last.or_insert_with(|| BTreeSet::from([None]));
+            if is_certain {
+                last.clear();
+            }
+            last.insert(Some(shown.definition.clone()));
+        }
         let own = shown.record.arguments.text().to_owned();
         let used = decision.arguments.as_ref();
         let used = used.map_or(own.clone(), |arguments| arguments.get().to_owned());
@@ -95,7 +149,7 @@ impl Oracle {
             Answer::AlwaysServerReadOnly => {
                 self.once.insert(used, definition.clone());
                 for (tool, fingerprint) in &shown.read_only_tools {
-                    self.granted.insert(Definition::new(
+                    self.lasting.insert(Definition::new(
                         &definition.server,
                         &definition.server_identity,
                         tool,
@@ -103,9 +157,13 @@ impl Oracle {
                     ));
                 }
             }
+            Answer::ThisRun => {
+                self.once.insert(used, definition.clone());
+                self.here.insert(definition);
+            }
             _ => {
                 self.once.insert(used, definition.clone());
-                self.granted.insert(definition);
+                self.lasting.insert(definition);
             }
         }
     }
@@ -116,9 +174,20 @@ impl Oracle {
             !self.denied.contains(arguments),
             "a denied call ran: {call:?}"
         );
-        let once = self.once.get(arguments) == Some(now);
+        assert_ne!(self.mode, Mode::Plan, "{call:?} ran in plan mode");
+        let exempt = self.forbidden.get(&named(now));
         assert!(
-            once || self.granted.contains(now),
+            exempt.is_none_or(|running| running.contains(arguments)),
+            "a forbidden tool ran: {call:?}"
+        );
+        let approved = self.once.get(arguments) == Some(now)
+            || self.here.contains(now)
+            || self.lasting.contains(now);
+        let last = self.last.get(&named(now));
+        let is_unchanged =
+            last.is_none_or(|last| last.contains(&None) || last.contains(&Some(now.clone())));
+        assert!(
+            approved || self.mode == Mode::Auto && is_unchanged,
             "nothing covered {call:?} as {now:?}"
         );
     }
@@ -147,7 +216,15 @@ pub(super) fn model(seed: usize) -> ScriptedModel {
             );
             let unique = format!(r#"{{"n":"{}.{round}.{call}"}}"#, turns.len());
             let id = format!("call_{}_{round}_{call}", turns.len());
-            let call = ToolCall::new(id, name, Arguments::read(unique));
+            let (name, arguments) = match seed % 3 {
+                // Behind the tool that calls others.
+                0 => (
+                    CALL.to_owned(),
+                    format!(r#"{{"name":"{name}","arguments":{unique}}}"#),
+                ),
+                _ => (name, unique),
+            };
+            let call = ToolCall::new(id, name, Arguments::read(arguments));
             reply.parts.push(AssistantPart::from(call));
         }
         let reason = if calls > 0 {

@@ -131,6 +131,11 @@ async fn what_a_model_cannot_take_is_refused_by_its_field_and_nothing_is_stored(
         .is(422);
     say(&desk, &chat, json!({"content": " "})).await.is(422);
 
+    let picture = json!({"content": "Hm.", "attachments": [file("cat.png", PNG)]});
+    let seen = desk.say("POST conversations", json!({})).await.is(201).id();
+    let said = say(&desk, &seen, picture).await.is(202);
+    answer(&desk, &said).await;
+
     // A model of which it is known that it sees nothing.
     let blind = json!({"models.demo.images": false});
     desk.say("PUT settings", blind).await.is(200);
@@ -139,6 +144,19 @@ async fn what_a_model_cannot_take_is_refused_by_its_field_and_nothing_is_stored(
     assert_eq!(refused["error"]["details"]["field"], "attachments[0]");
     let message = refused["error"]["message"].as_str().unwrap();
     assert!(message.contains("does not see images"), "{message}");
+    // Nor what goes again with a message that is changed, or answered anew.
+    let question = &said.body["userMessage"]["id"];
+    let edited = json!({"content": "Hm?", "instead": question});
+    let refused = say(&desk, &seen, edited).await.is(422).body;
+    assert_eq!(refused["error"]["details"]["field"], "instead");
+    let again = &said.body["assistantMessage"]["id"];
+    let path = format!("POST conversations/{seen}/regenerate");
+    desk.say(&path, json!({ "message": again })).await.is(422);
+    let shown = desk
+        .ask(&format!("GET conversations/{seen}/messages"))
+        .await;
+    assert_eq!(shown.is(200).body["items"].as_array().unwrap().len(), 2);
+
     // Text is for every model; it needs no words beside it.
     let text = say(
         &desk,

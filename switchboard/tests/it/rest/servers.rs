@@ -21,7 +21,6 @@ async fn servers_are_added_listed_shown_changed_and_removed() {
         "plainValues": true,
         "timeout": 90,
         "disabledTools": ["rm"],
-        "autoApproveTools": ["ls"],
         "cwd": "/srv",
         "toolTimeouts": {"slow": 600},
         "parallel": true,

@@ -83,18 +83,14 @@ async fn a_tool_is_switched_off_asked_about_allowed_and_denied() {
         }));
     }
     insta::assert_json_snapshot!("governed", reported);
-    // The server's own list says the same thing to the same judge.
+    // A name alone approves nothing.
     let listed = json!({"autoApproveTools": ["echo"]});
-    desk.say(&format!("PUT mcp-servers/{id}"), listed)
+    let put = format!("PUT mcp-servers/{id}");
+    let refused = desk.say(&put, listed).await.is(422).body;
+    assert_eq!(refused["error"]["details"]["field"], "autoApproveTools");
+    desk.say(&put, json!({"autoApproveTools": []}))
         .await
         .is(200);
-    let tools = desk.ask(&format!("GET mcp-servers/{id}/tools")).await.body;
-    assert_eq!(named(&tools, "echo")["approval"], "auto");
-    desk.say(&tool("echo"), json!({"approval": "deny"}))
-        .await
-        .is(200);
-    let server = desk.ask(&format!("GET mcp-servers/{id}")).await.body;
-    assert_eq!(server["autoApproveTools"], json!([]));
     desk.say(&tool("none"), json!({"enabled": false}))
         .await
         .is(404);

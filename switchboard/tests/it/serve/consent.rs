@@ -277,11 +277,15 @@ async fn a_secret_of_one_server_goes_to_another_only_after_a_yes_to_that_very_ca
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_settings_approve_by_name_is_bound_to_what_was_first_seen() {
-    let (server, house) = house(Script::empty().with_tool(note("Writes a note."))).await;
-    let row = notes(&house);
-    let path = format!("/api/mcp-servers/{}", row["id"].as_str().unwrap());
-    let named = json!({"autoApproveTools": ["write_note"]});
-    assert_eq!(house.ask("PUT", &path, Some(&named)).0, 200);
+    let server = Server::new(Script::empty().with_tool(note("Writes a note.")));
+    let server = server.start_http().await.unwrap();
+    let desk = Desk::new();
+    desk.run(&["servers", "add", "notes", &server.url()]);
+    let raw = rusqlite::Connection::open(desk.home().join("switchboard.db")).unwrap();
+    let sql = "UPDATE mcp_servers SET auto_approve_tools = '[\"write_note\"]'";
+    assert_eq!(raw.execute(sql, []).unwrap(), 1);
+    drop(raw);
+    let house = House::at(desk, &[]);
     let mut events = house.events("");
     house.say(&json!({}), "write a note");
     events.until("run.finished");

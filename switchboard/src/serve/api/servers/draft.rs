@@ -110,7 +110,17 @@ impl Draft {
         set(&mut row.timeout, self.timeout);
         set(&mut row.is_active, self.is_active);
         set(&mut row.disabled_tools, self.disabled_tools);
-        set(&mut row.auto_approve_tools, self.auto_approve_tools);
+        if let Some(named) = self.auto_approve_tools {
+            // A name says nothing of the definition that was looked at.
+            if let Some(new) = named.iter().find(|it| !row.auto_approve_tools.contains(it)) {
+                let message = format!("tool {new:?} cannot be approved by its name");
+                let error = ApiError::unfit(message).at("autoApproveTools");
+                return Err(error.with_hint(
+                    "PATCH …/tools/NAME with approval auto and the hash of the tool that was shown.",
+                ));
+            }
+            row.auto_approve_tools = named;
+        }
         set(&mut row.trust, self.trust);
         set(&mut row.tool_timeouts, self.tool_timeouts);
         set(&mut row.parallel, self.parallel);
