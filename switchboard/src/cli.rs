@@ -25,6 +25,7 @@ mod message;
 mod model;
 mod processes;
 mod prompts;
+mod reach;
 mod resources;
 mod run;
 mod run_args;

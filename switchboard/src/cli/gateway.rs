@@ -1,19 +1,17 @@
 //! `switchboard gateway`: all servers behind one endpoint.
 
+mod http;
 mod install;
+mod options;
 mod target;
 mod tokens;
 mod uninstall;
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use mcp_jsonrpc::model::Implementation;
 use mcp_manager::Manager;
-use mcp_server::http::{HttpService, serve};
-use serde_json::json;
-use tokio::net::TcpListener;
 
 use crate::cli::Global;
 use crate::cli::examples;
@@ -26,10 +24,9 @@ use crate::gateway::follow::{Follower, INTERVAL, Profiles};
 use crate::gateway::presence::Presence;
 use crate::gateway::source::Source;
 use crate::gateway::state_key::state_key;
-use crate::gateway::token::{ByToken, Callers, OWNER};
+use crate::gateway::token::OWNER;
 use crate::servers::{Reaching, connector, interruptible};
 use crate::store::UserId;
-use crate::token::fresh as fresh_token;
 
 /// Tries in a row to reach a server; the waits between them grow to half a minute.
 const TRIES: u32 = 1_000_000;
@@ -40,14 +37,10 @@ const TRIES: u32 = 1_000_000;
 pub(crate) struct Gateway {
     #[command(subcommand)]
     verb: Option<Verb>,
-    /// Serve Streamable HTTP at this address (default: a free port of 127.0.0.1) instead of standard
-    /// input and output
-    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:0")]
-    http: Option<SocketAddr>,
-    /// With --http: require this bearer token (default: SWITCHBOARD_GATEWAY_TOKEN, else a new one),
-    /// or one of `switchboard gateway tokens`
-    #[arg(long, value_name = "TOKEN", requires = "http")]
-    token: Option<String>,
+    #[command(flatten)]
+    http: http::HttpOptions,
+    #[command(flatten)]
+    offer: options::Offer,
     /// Leave the names of tools and prompts as they are; if two have the same name, the first is served
     #[arg(long)]
     no_prefix: bool,
@@ -102,11 +95,9 @@ impl Gateway {
         let waiting = Waiting::default();
         let profiles = Profiles::default();
         profiles.set(served.profiles.clone());
-        let listener = match self.http {
-            Some(address) => Some(self.listen(address, out).await?),
-            None => None,
-        };
-        if let Some((_, _, callers)) = &listener {
+        let listening = self.http.listen(out).await?;
+        let callers = listening.as_ref().map(|it| Arc::clone(&it.callers));
+        if let Some(callers) = &callers {
             callers.set(served.tokens.iter());
         }
         let info = Implementation::new("switchboard", env!("CARGO_PKG_VERSION"));
@@ -129,16 +120,17 @@ impl Gateway {
         for upstream in source.upstreams(&served) {
             builder = builder.upstream(upstream);
         }
-        let (gateway, _) = builder.start().await;
-        let http = listener.as_ref().map(|(_, url, callers)| {
-            let service = HttpService::new(gateway.service());
-            (
-                service.authenticator(ByToken(Arc::clone(callers))),
-                url.clone(),
-            )
-        });
+        for (server, reason) in Source::missing(&served) {
+            builder = builder.missing(server, reason);
+        }
+        let (gateway, _) = self.offer.apply(builder).start().await;
+        let (mut http, mut endpoint) = (None, None);
+        if let Some(listening) = listening {
+            let url = listening.url.clone();
+            let (service, serving) = listening.serve(gateway.service());
+            (http, endpoint) = (Some((service, url)), Some(serving));
+        }
         let mut presence = Presence::new(&source, audit, waiting, http.as_ref());
-        let callers = listener.as_ref().map(|(_, _, callers)| Arc::clone(callers));
         let mut follower = Follower {
             source: &source,
             store: &*store,
@@ -158,14 +150,9 @@ impl Gateway {
             }
         };
         let serving = interruptible(async {
-            match (listener, &http) {
-                (Some((listener, ..)), Some((service, url))) => {
-                    serve(listener, service.clone()).await.map_err(|error| {
-                        let text = format!("{url} cannot be served any longer");
-                        Failure::new(Exit::Other, text).caused_by(error)
-                    })?;
-                }
-                _ => gateway.service().serve_stdio().await,
+            match endpoint {
+                Some(endpoint) => endpoint.await,
+                None => gateway.service().serve_stdio().await,
             }
             Ok(Exit::Done)
         });
@@ -186,27 +173,8 @@ impl Gateway {
             assistant: self.assistant.clone(),
             approve: self.approve.map(Approve::mode),
             no_prefix: self.no_prefix,
+            prefixes: self.offer.prefixes(),
+            tools: self.offer.tools(),
         }
-    }
-
-    /// Listens, and prints where and with which token.
-    async fn listen(
-        &self,
-        address: SocketAddr,
-        out: &Out,
-    ) -> Result<(TcpListener, String, Arc<Callers>), Failure> {
-        let failed = |error: std::io::Error| {
-            Failure::new(Exit::Other, format!("could not listen on {address}")).caused_by(error)
-        };
-        let listener = TcpListener::bind(address).await.map_err(failed)?;
-        let url = format!("http://{}/mcp", listener.local_addr().map_err(failed)?);
-        let set = std::env::var("SWITCHBOARD_GATEWAY_TOKEN").ok();
-        let token = match self.token.clone().or(set) {
-            Some(token) => token,
-            None => fresh_token().map_err(failed)?,
-        };
-        let value = json!({"url": url, "token": token});
-        out.result(&value, format!("{url}\nAuthorization: Bearer {token}"));
-        Ok((listener, url, Arc::new(Callers::new(&token))))
     }
 }

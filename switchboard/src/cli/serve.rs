@@ -1,7 +1,6 @@
 //! `switchboard serve`.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 #[cfg(unix)]
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -11,10 +10,11 @@ use serde_json::json;
 
 use crate::cli::Global;
 use crate::cli::browser;
+use crate::cli::reach::ReachOptions;
 use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
 use crate::home;
-use crate::serve::{Network, OpenIdOptions, Options, Reach, Serve as Server, TlsFiles, UserLimits};
+use crate::serve::{Network, OpenIdOptions, Options, Serve as Server, UserLimits};
 use crate::store::{LEASE_TIMEOUT, TeamRole};
 
 /// Help heading of the options about logins.
@@ -31,18 +31,8 @@ pub(crate) struct Serve {
     /// Listen on this address instead, such as 0.0.0.0:7443, for other machines
     #[arg(long, value_name = "ADDR:PORT", conflicts_with = "port")]
     listen: Option<SocketAddr>,
-    /// Use TLS with the certificate in this PEM file; it is read again when it changes
-    #[arg(long, value_name = "FILE", requires = "tls_key")]
-    tls_cert: Option<PathBuf>,
-    /// The certificate's private key, in PEM
-    #[arg(long, value_name = "FILE", requires = "tls_cert")]
-    tls_key: Option<PathBuf>,
-    /// The address by which browsers reach it, such as https://team.example
-    #[arg(long, value_name = "URL")]
-    public_url: Option<String>,
-    /// Accept connections from this proxy only, which has to use TLS; may be given several times
-    #[arg(long = "trust-proxy", value_name = "CIDR")]
-    proxies: Vec<Network>,
+    #[command(flatten)]
+    reach: ReachOptions,
     /// Open the page in the browser
     #[arg(long)]
     open: bool,
@@ -126,11 +116,9 @@ pub(crate) struct Serve {
 impl Serve {
     pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
         let database = home::database_file(global.database.as_deref());
-        let tls = self.tls_cert.zip(self.tls_key);
-        let tls = tls.map(|(certificate, key)| TlsFiles { certificate, key });
         let local = SocketAddr::from(([127, 0, 0, 1], self.port));
         let listen = self.listen.unwrap_or(local);
-        let reach = Reach::network(listen, tls, self.public_url.as_deref(), self.proxies)?;
+        let reach = self.reach.at(listen)?;
         let openid = match self.oidc_issuer.zip(self.oidc_client_id) {
             Some((issuer, client_id)) => {
                 let mut openid = OpenIdOptions::new(issuer, client_id);
@@ -216,7 +204,7 @@ const FILES: u64 = 65_536;
 
 /// Lets this process open as many files as the system allows it: each connection is one, and what is
 /// usual is a thousand.
-fn open_more_files() {
+pub(super) fn open_more_files() {
     #[cfg(unix)]
     {
         use rustix::process::{Resource, getrlimit, setrlimit};

@@ -7,6 +7,7 @@ use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use fs4::FileExt;
 use mcp_gateway::{AuditLog, CallRecord};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -18,8 +19,10 @@ use crate::store::Timestamp;
 
 /// A file that grows beyond this ends, and the next one begins.
 const MAX_FILE: u64 = 64 * 1024 * 1024;
-/// The number of files that are kept.
-pub(crate) const MAX_FILES: usize = 500;
+/// The number of files that are kept, beside those that are being written.
+const MAX_FILES: usize = 500;
+/// The file of what is done by hand, which all commands write to.
+const BY_HAND: &str = "by-hand.jsonl";
 /// Calls that are shown as running, at most.
 const MAX_RUNNING: usize = 256;
 
@@ -44,6 +47,34 @@ pub(crate) fn files() -> io::Result<Vec<PathBuf>> {
     }
     files.sort();
     Ok(files)
+}
+
+/// Removes the oldest files beyond the bound, and returns their names. A file that a process still writes to stays,
+/// however old it is.
+pub(crate) fn prune() -> Vec<String> {
+    prune_to(&files().unwrap_or_default(), MAX_FILES)
+}
+
+fn prune_to(files: &[PathBuf], most: usize) -> Vec<String> {
+    let too_many = files.len().saturating_sub(most);
+    let unused = files.iter().filter(|file| !is_written(file));
+    let removed = unused.take(too_many).filter(|file| {
+        let _ = fs::remove_file(lock_of(file));
+        fs::remove_file(file).is_ok()
+    });
+    removed.map(|file| name(file)).collect()
+}
+
+/// The file that is locked for as long as a process writes to the other one.
+fn lock_of(file: &Path) -> PathBuf {
+    file.with_extension("lock")
+}
+
+fn is_written(file: &Path) -> bool {
+    match File::open(lock_of(file)) {
+        Ok(lock) => FileExt::try_lock(&lock).is_err(),
+        Err(error) => error.kind() != io::ErrorKind::NotFound,
+    }
 }
 
 /// Where a file's chain was at some moment.
@@ -126,6 +157,8 @@ pub(crate) struct AuditFile(Arc<Mutex<State>>);
 #[derive(Debug, Default)]
 struct State {
     open: Option<Open>,
+    /// The one file to write to, rather than one of this run.
+    only: Option<PathBuf>,
     /// What the store does not know yet, by file.
     anchors: BTreeMap<String, Anchor>,
     running: BTreeMap<String, RunningCall>,
@@ -138,6 +171,8 @@ struct Open {
     name: String,
     chain: Chain,
     written: u64,
+    /// Locked, so that no one removes the file.
+    _lock: Option<File>,
 }
 
 impl AuditFile {
@@ -145,6 +180,13 @@ impl AuditFile {
     pub(crate) fn create() -> io::Result<Self> {
         fs::create_dir_all(folder())?;
         Ok(Self::default())
+    }
+
+    /// The log of what is done by hand: one file for all commands, which is never ended.
+    pub(crate) fn by_hand() -> io::Result<Self> {
+        let file = Self::create()?;
+        file.0.lock().only = Some(folder().join(BY_HAND));
+        Ok(file)
     }
 
     /// What the store does not know yet; it is asked for once.
@@ -177,7 +219,9 @@ impl AuditFile {
 impl State {
     fn close(&mut self) {
         if let Some(open) = self.open.take() {
-            self.anchors.insert(open.name.clone(), open.anchor(true));
+            let ended = self.only.is_none();
+            self.anchors.insert(open.name.clone(), open.anchor(ended));
+            open.release();
         }
     }
 
@@ -227,6 +271,7 @@ impl Open {
                         chain: Chain::new(&name),
                         name,
                         written: 0,
+                        _lock: locked(&lock_of(&path)),
                     });
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -234,6 +279,38 @@ impl Open {
             }
         }
         Err(io::Error::other("no free name for a file of the audit log"))
+    }
+
+    /// Goes on with a file that other processes write to as well, each in its turn.
+    fn resume(path: &Path) -> io::Result<Self> {
+        let lock = home::private()
+            .append(true)
+            .create(true)
+            .open(lock_of(path))?;
+        FileExt::lock(&lock)?;
+        let file = home::private().append(true).create(true).open(path)?;
+        let name = name(path);
+        let mut chain = Chain::new(&name);
+        for line in BufReader::new(File::open(path)?).lines() {
+            if let Err(problem) = chain.check(&line?) {
+                let text = format!("{} is broken: {problem}", path.display());
+                return Err(io::Error::other(text));
+            }
+        }
+        Ok(Self {
+            written: file.metadata()?.len(),
+            file,
+            name,
+            chain,
+            _lock: Some(lock),
+        })
+    }
+
+    /// Its file may be removed from now on.
+    fn release(self) {
+        if self._lock.is_some() && self.name != BY_HAND {
+            let _ = fs::remove_file(lock_of(&folder().join(&self.name)));
+        }
     }
 
     fn anchor(&self, ended: bool) -> Anchor {
@@ -264,16 +341,22 @@ impl AuditFile {
 impl State {
     fn append(&mut self, members: Map<String, Value>) -> io::Result<()> {
         let state = self;
-        if state
-            .open
-            .as_ref()
-            .is_some_and(|open| open.written > MAX_FILE)
-        {
+        let is_full = |open: &Open| open.written > MAX_FILE;
+        if state.open.as_ref().is_some_and(is_full) {
             state.close();
         }
-        let open = match &mut state.open {
-            Some(open) => open,
-            none => none.insert(Open::create()?),
+        if state.open.is_none() {
+            let shared = state.only.as_deref().map(Open::resume).transpose()?;
+            state.open = Some(match shared.filter(|open| !is_full(open)) {
+                Some(open) => open,
+                None => {
+                    state.only = None;
+                    Open::create()?
+                }
+            });
+        }
+        let Some(open) = &mut state.open else {
+            return Err(io::Error::other("no file of the audit log is open"));
         };
         let mut chain = open.chain.clone();
         let mut line = chain.append(members);
@@ -289,6 +372,14 @@ impl State {
         state.anchors.insert(name, anchor);
         Ok(())
     }
+}
+
+/// A lock file that is locked; nothing where files cannot be locked.
+fn locked(path: &Path) -> Option<File> {
+    let lock = home::private().append(true).create_new(true).open(path);
+    let lock = lock.ok()?;
+    FileExt::try_lock(&lock).ok()?;
+    Some(lock)
 }
 
 fn members(record: &CallRecord) -> Map<String, Value> {
@@ -354,6 +445,41 @@ mod tests {
         assert_eq!(checked(&lines).problem(Some(&before)), None);
         before.ended = true;
         assert!(checked(&lines).problem(Some(&before)).is_some());
+    }
+
+    #[test]
+    fn the_oldest_files_go_but_none_that_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| folder.path().join(name);
+        let names = ["1.jsonl", "2.jsonl", "3.jsonl", "4.jsonl"];
+        let files: Vec<PathBuf> = names.iter().map(|name| file(name)).collect();
+        for path in &files {
+            fs::write(path, "").unwrap();
+        }
+        // The first is being written; the writer of the second was killed.
+        let _writing = locked(&lock_of(&files[0])).unwrap();
+        drop(locked(&lock_of(&files[1])).unwrap());
+        assert_eq!(prune_to(&files, 2), ["2.jsonl", "3.jsonl"]);
+        let left: Vec<bool> = files.iter().map(|path| path.exists()).collect();
+        assert_eq!(left, [true, false, false, true]);
+        assert!(!lock_of(&files[1]).exists());
+    }
+
+    #[test]
+    fn what_is_done_by_hand_is_one_chain_of_all_commands() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(BY_HAND);
+        for _ in 0..3 {
+            let state = State {
+                only: Some(path.clone()),
+                ..State::default()
+            };
+            let log = AuditFile(Arc::new(Mutex::new(state)));
+            log.event(Map::new()).unwrap();
+            assert!(!log.end()[BY_HAND].ended);
+        }
+        let checked = read(&path).unwrap();
+        assert_eq!((checked.lines.len(), checked.problem(None)), (3, None));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use mcp_gateway::{Gateway, Profile};
 use parking_lot::RwLock;
 
 use super::source::{Seen, Served, Source};
-use super::token::{Callers, OWNER};
+use super::token::{Callers, OWNER, is_of_issuer};
 use crate::exit::Failure;
 use crate::store::Store;
 
@@ -25,10 +25,12 @@ impl Profiles {
         *self.0.write() = profiles;
     }
 
-    /// The profile of a caller. One that has none, as its token was just removed, sees nothing.
+    /// The profile of a caller: callers of the OAuth issuer have the gateway's own. One that has none, as its token was
+    /// just removed, sees nothing.
     pub(crate) fn of(&self, caller: Option<&str>) -> Arc<Profile> {
         let profiles = self.0.read();
-        let profile = profiles.get(caller.unwrap_or(OWNER)).cloned();
+        let named = caller.filter(|caller| !is_of_issuer(caller));
+        let profile = profiles.get(named.unwrap_or(OWNER)).cloned();
         profile.unwrap_or_else(|| Arc::new(Profile::default().with_servers([""; 0])))
     }
 }
@@ -62,6 +64,7 @@ impl Follower<'_> {
                 // It fails only once the gateway has ended.
                 let _ = self.gateway.set_upstreams(upstreams).await;
             }
+            self.gateway.set_missing(Source::missing(&served));
             self.served = served;
             self.seen = seen;
         }

@@ -6,7 +6,7 @@ use mcp_gateway::Gateway;
 use mcp_server::http::HttpService;
 
 use super::approvals::{Question, Waiting};
-use super::audit_file::{Anchor, AuditFile, MAX_FILES, files, name};
+use super::audit_file::{Anchor, AuditFile, prune};
 use super::process::{Process, ServedServer};
 use super::records::{self, Kind, Records};
 use super::source::{Served, Source};
@@ -115,7 +115,7 @@ pub(crate) fn anchored(file: &str, anchor: &Anchor) -> Change {
     records::put(Kind::Anchor, file, anchor)
 }
 
-/// What gateways left behind that were killed, and the oldest files beyond the bound.
+/// What gateways left behind that were killed, and the oldest files beyond the bound that no process writes to.
 async fn leftovers(store: &dyn Store) -> Result<Vec<Change>, StoreError> {
     let now = Timestamp::now();
     let records = Records::read(store).await?;
@@ -130,13 +130,12 @@ async fn leftovers(store: &dyn Store) -> Result<Vec<Change>, StoreError> {
         changes.push(records::delete(Kind::Question, &id));
         changes.push(records::delete(Kind::Answer, &id));
     }
-    let files = files().unwrap_or_default();
-    let too_many = files.len().saturating_sub(MAX_FILES);
-    for file in files.iter().take(too_many) {
-        if std::fs::remove_file(file).is_ok() {
-            changes.push(records::delete(Kind::Anchor, &name(file)));
-        }
-    }
+    let removed = prune();
+    changes.extend(
+        removed
+            .iter()
+            .map(|file| records::delete(Kind::Anchor, file)),
+    );
     Ok(changes)
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use agent_loop::{Effect, Mode, Pattern, Policy, Rule};
+use agent_loop::{Mode, Pattern, Policy};
 use mcp_gateway::{Profile, Upstream};
 use mcp_manager::ServerConfig;
 use tool_policy::ScanPolicy;
@@ -35,7 +35,14 @@ pub(crate) struct Source {
     pub(crate) assistant: Option<String>,
     pub(crate) approve: Option<Mode>,
     pub(crate) no_prefix: bool,
+    /// The prefixes of servers that have one of their own.
+    pub(crate) prefixes: BTreeMap<String, String>,
+    /// The tools of servers of which not all are served.
+    pub(crate) tools: Tools,
 }
+
+/// Tools by server.
+pub(crate) type Tools = BTreeMap<String, BTreeSet<String>>;
 
 /// What tells whether anything has changed, without a look into the keyring.
 #[derive(Debug, Default, PartialEq)]
@@ -105,7 +112,8 @@ impl Source {
         let mut profiles = BTreeMap::new();
         let mut modes = BTreeMap::new();
         let mut wanted = own_servers.clone();
-        profiles.insert(OWNER.to_owned(), profile(own_servers.clone()));
+        let own_tools = [&self.tools];
+        profiles.insert(OWNER.to_owned(), profile(own_servers.clone(), &own_tools));
         for (name, token) in &seen.tokens {
             let assistant = token.assistant.as_deref();
             let servers = match assistant {
@@ -118,7 +126,8 @@ impl Source {
                 (Some(wanted), Some(more)) => Some(wanted.union(more).cloned().collect()),
                 _ => None,
             };
-            profiles.insert(name.clone(), profile(servers));
+            let tools = [&self.tools, &token.tools];
+            profiles.insert(name.clone(), profile(servers, &tools));
             let of_assistant = assistant.and_then(|id| seen.mode_of(id));
             if let Some(own) = token.approve.clone().or(of_assistant) {
                 modes.insert(name.clone(), named_mode(&own)?);
@@ -199,14 +208,25 @@ impl Source {
         }
     }
 
+    /// The servers that cannot be served, and the reasons.
+    pub(crate) fn missing(served: &Served) -> Vec<(String, String)> {
+        let findings = served.findings.iter();
+        findings
+            .map(|(name, finding)| (name.clone(), finding.message.clone()))
+            .collect()
+    }
+
     /// The servers for the gateway.
     pub(crate) fn upstreams(&self, served: &Served) -> Vec<Upstream> {
-        let upstreams = served.configs.iter().cloned().map(Upstream::new);
-        let named = |upstream: Upstream| match self.no_prefix {
-            true => upstream.with_prefix(""),
-            false => upstream,
-        };
-        upstreams.map(named).collect()
+        let upstreams = served.configs.iter().map(|config| {
+            let upstream = Upstream::new(config.clone());
+            match self.prefixes.get(config.name().as_str()) {
+                Some(prefix) => upstream.with_prefix(prefix),
+                None if self.no_prefix => upstream.with_prefix(""),
+                None => upstream,
+            }
+        });
+        upstreams.collect()
     }
 }
 
@@ -249,23 +269,27 @@ impl Served {
             .policy(self.mode, &rows, &ConversationId::fresh())
             .with_scan(scan::policy(&settings));
         for (caller, mode) in &self.modes {
-            let effect = match mode {
-                mode if *mode == self.mode => continue,
-                Mode::Auto => Effect::Allow,
-                Mode::Plan => Effect::Deny,
-                // No rule tells tools that only read from others: all are asked for.
-                _ => Effect::Ask,
-            };
-            let rule = Rule::new(effect, Pattern::any(), Pattern::any());
-            policy = policy.with_rule(rule.for_caller(Pattern::exact(caller)));
+            policy = policy.with_mode_for(Pattern::exact(caller), *mode);
         }
         Ok(policy)
     }
 }
 
-fn profile(servers: Option<BTreeSet<String>>) -> Arc<Profile> {
-    Arc::new(match servers {
-        None => Profile::default(),
-        Some(servers) => Profile::default().with_servers(servers),
-    })
+/// A profile of these servers, where all of these lists allow a tool.
+fn profile(servers: Option<BTreeSet<String>>, tools: &[&Tools]) -> Arc<Profile> {
+    let mut profile = Profile::default();
+    if let Some(servers) = servers {
+        profile = profile.with_servers(servers);
+    }
+    let mut allowed = Tools::new();
+    for (server, tools) in tools.iter().copied().flatten() {
+        allowed
+            .entry(server.clone())
+            .and_modify(|known| known.retain(|tool| tools.contains(tool)))
+            .or_insert_with(|| tools.clone());
+    }
+    for (server, tools) in allowed {
+        profile = profile.with_tools(server, tools);
+    }
+    Arc::new(profile)
 }

@@ -1,14 +1,17 @@
 //! Named bearer tokens: each is a caller of its own, with a profile of its own. Only their hashes
 //! are stored.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use axum::http::{HeaderMap, header};
+use mcp_server::oauth::JwtAuthenticator;
 use mcp_server::{Authenticator, Caller, Denied};
 use parking_lot::RwLock;
 use serde::{Deserialize, Serialize};
 
+use super::source::Tools;
 use crate::store::Timestamp;
 pub(crate) use crate::token::hash;
 
@@ -24,6 +27,9 @@ pub(crate) struct Token {
     pub(crate) assistant: Option<String>,
     /// Which calls run without asking, if not as for the others.
     pub(crate) approve: Option<String>,
+    /// The tools of servers of which its caller has not all.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) tools: Tools,
     pub(crate) created: Timestamp,
 }
 
@@ -69,19 +75,46 @@ impl Callers {
     }
 }
 
-/// The authenticator of the HTTP endpoint.
-pub(crate) struct ByToken(pub(crate) std::sync::Arc<Callers>);
+/// What the ids of callers with a token of the OAuth issuer begin with: no named token has such a name.
+const OAUTH: &str = "oauth:";
+
+/// Whether a caller has a token of the OAuth issuer.
+pub(crate) fn is_of_issuer(caller: &str) -> bool {
+    caller.starts_with(OAUTH)
+}
+
+/// The authenticator of the HTTP endpoint: by the tokens of the gateway's own, or else by those of an OAuth issuer.
+pub(crate) struct Inbound {
+    callers: Arc<Callers>,
+    oauth: Option<JwtAuthenticator>,
+}
+
+impl Inbound {
+    pub(crate) fn new(callers: Arc<Callers>, oauth: Option<JwtAuthenticator>) -> Self {
+        Self { callers, oauth }
+    }
+}
 
 #[async_trait]
-impl Authenticator for ByToken {
+impl Authenticator for Inbound {
+    fn document(&self, path: &str) -> Option<String> {
+        self.oauth.as_ref()?.document(path)
+    }
+
     async fn authenticate(&self, headers: &HeaderMap) -> Result<Caller, Denied> {
         let given = headers.get(header::AUTHORIZATION);
         let given = given.and_then(|value| value.to_str().ok());
         let given = given.and_then(|value| value.strip_prefix("Bearer "));
-        let caller = given.and_then(|token| self.0.find(token));
-        caller
-            .map(Caller::new)
-            .ok_or_else(|| Denied::unauthorized("Bearer"))
+        let caller = given.and_then(|token| self.callers.find(token));
+        match (caller, &self.oauth) {
+            (Some(caller), _) => Ok(Caller::new(caller)),
+            (None, Some(oauth)) => {
+                let mut caller = oauth.authenticate(headers).await?;
+                caller.id.insert_str(0, OAUTH);
+                Ok(caller)
+            }
+            (None, None) => Err(Denied::unauthorized("Bearer")),
+        }
     }
 }
 
@@ -95,6 +128,7 @@ mod tests {
             hash: hash("t"),
             assistant: None,
             approve: None,
+            tools: Tools::new(),
             created: Timestamp::now(),
         };
         let callers = Callers::new("o");
@@ -109,7 +143,7 @@ mod tests {
 
     #[test]
     fn names_are_short_and_plain_and_not_the_owners() {
-        for name in ["", "a b", "é", OWNER, &"x".repeat(65)] {
+        for name in ["", "a b", "é", OWNER, "oauth:x", &"x".repeat(65)] {
             assert!(check_name(name).is_err(), "{name}");
         }
         assert!(check_name("ci-runner_2.b").is_ok());

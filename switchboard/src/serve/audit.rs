@@ -65,7 +65,7 @@ pub(crate) async fn by_hand(store: &dyn Store, event: &str, detail: &str) {
         outcome: "done",
         detail,
     };
-    match Audit::open() {
+    match AuditFile::by_hand().map(|file| Audit(Some(file))) {
         Ok(audit) => {
             audit.record(store, &event).await;
             audit.end(store).await;

@@ -91,6 +91,7 @@ async fn over_http_it_wants_its_token() {
         "--config",
         &file,
     ])
+    .env("SWITCHBOARD_HOME", folder.path())
     .stdout(Stdio::piped())
     .spawn()
     .unwrap();

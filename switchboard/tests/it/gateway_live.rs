@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::program::{path, program};
 
-fn switchboard(home: &Path, args: &[&str]) -> (bool, Value, String) {
+pub(crate) fn switchboard(home: &Path, args: &[&str]) -> (bool, Value, String) {
     let mut command = program(args);
     let output = command
         .arg("--json")
@@ -28,7 +28,7 @@ fn switchboard(home: &Path, args: &[&str]) -> (bool, Value, String) {
     )
 }
 
-fn add_demo(home: &Path, name: &str) {
+pub(crate) fn add_demo(home: &Path, name: &str) {
     let (good, _, errors) =
         switchboard(home, &["servers", "add", name, "--", path(), "demo-server"]);
     assert!(good, "{errors}");
@@ -42,15 +42,20 @@ async fn over_stdio(home: &Path, args: &[&str]) -> Client {
     ClientBuilder::new(Arc::new(end)).connect().await.unwrap()
 }
 
-struct Http {
+pub(crate) struct Http {
     child: Child,
-    url: String,
-    token: String,
+    pub(crate) url: String,
+    pub(crate) token: String,
 }
 
 impl Http {
-    fn start(home: &Path, args: &[&str]) -> Self {
-        let mut child = program(&[&["gateway", "--http", "--json"], args].concat())
+    pub(crate) fn start(home: &Path, args: &[&str]) -> Self {
+        Self::run(home, &[&["gateway", "--http", "--json"], args].concat())
+    }
+
+    /// Starts it with all its arguments.
+    pub(crate) fn run(home: &Path, args: &[&str]) -> Self {
+        let mut child = program(args)
             .env("SWITCHBOARD_HOME", home)
             .stdout(Stdio::piped())
             .spawn()
@@ -69,7 +74,7 @@ impl Http {
         }
     }
 
-    async fn client(&self, token: &str) -> Result<Client, String> {
+    pub(crate) async fn client(&self, token: &str) -> Result<Client, String> {
         let end = HttpConfig::new(&self.url).unwrap();
         let end = end
             .with_header("Authorization", &format!("Bearer {token}"))
@@ -86,7 +91,7 @@ impl Drop for Http {
     }
 }
 
-async fn names(client: &Client) -> Vec<String> {
+pub(crate) async fn names(client: &Client) -> Vec<String> {
     let tools = client.list_tools().await.unwrap().items;
     tools.iter().map(|tool| tool.name.clone()).collect()
 }

@@ -19,6 +19,7 @@ mod demo_server;
 mod gateway;
 mod gateway_install;
 mod gateway_live;
+mod gateway_options;
 mod hostile;
 mod in_memory;
 mod models;

@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
+use super::options::{by_server, server_tool};
 use crate::cli::Global;
 use crate::cli::run_args::Approve;
 use crate::cli::text::table_or;
@@ -35,6 +36,9 @@ enum Verb {
         /// Which tool calls run without asking
         #[arg(long, value_enum, value_name = "MODE")]
         approve: Option<Approve>,
+        /// Of this server, let it use this tool and others named so, and no more; may be given several times
+        #[arg(long = "tool", value_name = "SERVER/TOOL", value_parser = server_tool)]
+        tools: Vec<(String, String)>,
     },
     /// List the tokens (default)
     #[command(visible_alias = "ls")]
@@ -56,6 +60,7 @@ impl Tokens {
                 name,
                 assistant,
                 approve,
+                tools,
             } => {
                 check_name(&name).map_err(|why| {
                     Failure::new(
@@ -79,6 +84,7 @@ impl Tokens {
                     hash: hash(&secret),
                     assistant: assistant.as_ref().map(|it| it.id.as_str().to_owned()),
                     approve: mode,
+                    tools: by_server(&tools),
                     created: Timestamp::now(),
                 };
                 store
@@ -87,6 +93,7 @@ impl Tokens {
                 let value = json!({
                     "name": name, "token": secret,
                     "assistant": assistant.map(|it| it.name), "approve": token.approve,
+                    "tools": token.tools,
                 });
                 out.result(&value, &secret);
                 out.say("Keep it: it is not shown again. Clients send it as a bearer token.");
@@ -125,7 +132,8 @@ async fn list(
         let created = token.created.rfc3339();
         let assistant = assistant(token);
         values.push(json!({
-            "name": name, "assistant": assistant, "approve": token.approve, "created": created,
+            "name": name, "assistant": assistant, "approve": token.approve, "tools": token.tools,
+            "created": created,
         }));
         if rows.is_empty() {
             rows.push(
