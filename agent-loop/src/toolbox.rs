@@ -18,6 +18,8 @@ use mcp_jsonrpc::model::{CallToolResult, ContentBlock, InputResponses};
 use provider_adapters::CallId;
 use serde::{Deserialize, Serialize};
 use tool_policy::{BUILT_IN, Definition, SearchIndex, ToolInfo};
+#[cfg(feature = "manager")]
+use tool_policy::{ScanPolicy, screen_error, screen_result};
 
 use self::context::CallContext;
 use crate::approval::{Consent, Decision};
@@ -192,6 +194,18 @@ impl Outcome {
             FailureKind::NotSent,
             "a call of a server has no run to continue",
         )
+    }
+
+    /// What the model may read of it: whatever a server says may be an attack, its errors as well.
+    #[cfg(feature = "manager")]
+    pub(crate) fn screened(self, policy: &ScanPolicy) -> Self {
+        match self {
+            Self::Result(result) => Self::Result(screen_result(result, policy)),
+            Self::Failed(CallFailure { kind, message }) => {
+                Self::failed(kind, screen_error(message, policy))
+            }
+            other => other,
+        }
     }
 
     /// A call without a result.

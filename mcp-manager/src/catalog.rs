@@ -179,7 +179,7 @@ impl Catalog {
     /// Signs of an attack in a text that a server gives a model to follow, such as its instructions or a
     /// skill, given the tools of the other servers.
     pub fn findings_in_instructions(&self, server: &ServerName, text: &str) -> Vec<Finding> {
-        scan_instructions(text, &scan::neighbours(self, server))
+        scan_instructions(text, &scan::neighbours(self).of(server.as_str()))
     }
 
     /// The changes from this snapshot to `newer`.

@@ -53,6 +53,9 @@ pub(crate) struct Reply {
     /// The code, if it is an error: HTTP has a status for some.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP reads it"))]
     pub(crate) code: Option<ErrorCode>,
+    /// The scopes that the caller does not have.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP reads it"))]
+    pub(crate) scopes: Vec<String>,
 }
 
 impl Reply {
@@ -66,6 +69,7 @@ impl Reply {
         Self {
             body,
             code: Some(error.code),
+            scopes: Vec::new(),
         }
     }
 
@@ -82,7 +86,11 @@ impl Reply {
         body.extend_from_slice(br#","result":"#);
         body.extend_from_slice(result);
         body.push(b'}');
-        Self { body, code: None }
+        Self {
+            body,
+            code: None,
+            scopes: Vec::new(),
+        }
     }
 }
 
@@ -95,7 +103,10 @@ impl Exchange {
         let (id, revision) = (self.id.clone(), self.client.revision);
         match caught(self.outcome()).await {
             Ok(result) => Reply::result(&id, &result),
-            Err(error) => Reply::error(Some(&id), &error.object(revision)),
+            Err(error) => Reply {
+                scopes: error.scopes(),
+                ..Reply::error(Some(&id), &error.object(revision))
+            },
         }
     }
 

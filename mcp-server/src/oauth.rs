@@ -160,11 +160,15 @@ impl JwtAuthenticator {
 
     /// A challenge that names where to find out more (RFC 9728), with an error (RFC 6750).
     fn challenge(&self, error: Option<&str>) -> String {
+        self.challenge_for(error, &self.scopes)
+    }
+
+    fn challenge_for(&self, error: Option<&str>, scopes: &[String]) -> String {
         let (origin, _) = self.parts();
         let error = error.map(|error| format!("error=\"{error}\", "));
-        let scope = match self.scopes.is_empty() {
+        let scope = match scopes.is_empty() {
             true => String::new(),
-            false => format!("scope=\"{}\", ", self.scopes.join(" ")),
+            false => format!("scope=\"{}\", ", scopes.join(" ")),
         };
         format!(
             "Bearer {}{scope}resource_metadata=\"{origin}{}\"",
@@ -180,10 +184,7 @@ impl JwtAuthenticator {
             .await
             .map_err(|error| match error {
                 JwtError::Invalid => Denied::unauthorized(self.challenge(Some("invalid_token"))),
-                JwtError::Unavailable(error) => {
-                    tracing::warn!(%error, "the issuer's keys cannot be fetched");
-                    Denied::unavailable()
-                }
+                JwtError::Unavailable(_) => Denied::unavailable(),
             })?;
         match self.scopes.iter().all(|scope| caller.has_scope(scope)) {
             true => Ok(caller),
@@ -212,6 +213,18 @@ impl Authenticator for JwtAuthenticator {
             Some(token) => self.caller(token).await,
             None => Err(Denied::unauthorized(self.challenge(None))),
         }
+    }
+
+    /// Names the scopes of the endpoint as well: a new token has to have them all.
+    fn insufficient_scope(&self, scopes: &[String]) -> Denied {
+        let mut all = self.scopes.clone();
+        all.extend(
+            scopes
+                .iter()
+                .filter(|it| !self.scopes.contains(it))
+                .cloned(),
+        );
+        Denied::forbidden(self.challenge_for(Some("insufficient_scope"), &all))
     }
 
     fn document(&self, path: &str) -> Option<String> {

@@ -210,15 +210,13 @@ impl Handler for Registry {
         if !self.has_resources() {
             return Err(Error::method_not_found("resources/list"));
         }
-        let all: Vec<_> = self
-            .resources
-            .iter()
-            .map(|entry| entry.resource.clone())
-            .collect();
+        let own = self.resources.iter().map(|entry| &entry.resource);
         #[cfg(feature = "skills")]
-        let all: Vec<_> = all.into_iter().chain(self.skills.resources()).collect();
-        let (resources, next) = page::cut(&all, params.cursor.as_deref(), page_len(&cx))?;
-        let mut result = ListResourcesResult::new(resources.to_vec());
+        let own = own.chain(self.skills.resources());
+        let all: Vec<_> = own.collect();
+        let (page, next) = page::cut(&all, params.cursor.as_deref(), page_len(&cx))?;
+        let resources: Vec<_> = page.iter().copied().cloned().collect();
+        let mut result = ListResourcesResult::new(resources);
         result.next_cursor = next;
         Ok(result)
     }

@@ -3,6 +3,7 @@
 pub(crate) mod limits;
 pub(crate) mod random;
 pub(crate) mod shared;
+pub(crate) mod shares;
 pub(crate) mod timestamp;
 
 use std::fmt;
@@ -31,6 +32,7 @@ use crate::registry::resource::{IntoResourceResult, ResourceEntry, TemplateEntry
 use crate::registry::tool::{BoxFuture, ToolEntry};
 use crate::server::limits::Limits;
 use crate::server::shared::{CacheHint, Shared};
+use crate::server::shares::CallerShares;
 use crate::task::TaskTable;
 
 /// The builder of a server.
@@ -219,6 +221,7 @@ impl<H: Handler> Server<H> {
             handler: Arc::new(self.handler),
             info,
             info_json,
+            shares: CallerShares::new(&self.limits),
             limits: self.limits,
             eras: self.eras,
             cache: self.cache,

@@ -19,6 +19,7 @@ use crate::notifier::Change;
 use crate::server::limits::Limits;
 use crate::server::random;
 use crate::server::shared::Shared;
+use crate::server::shares::Share;
 use crate::server::timestamp::iso8601;
 
 /// How often clients are asked to poll.
@@ -43,6 +44,7 @@ pub(crate) enum Owner {
 pub(crate) struct TaskCell {
     pub(crate) id: String,
     owner: Owner,
+    _share: Share,
     created: SystemTime,
     ttl: Duration,
     expires: Instant,
@@ -89,9 +91,20 @@ impl TaskTable {
         let limit = shared.limits.task_time();
         let ttl = ttl.map_or(limit, |ttl| ttl.min(limit));
         let now = SystemTime::now();
+        let mut tasks = shared.tasks.0.lock();
+        sweep(&mut tasks);
+        if tasks.len() >= shared.limits.tasks() {
+            return None;
+        }
+        let caller = match &owner {
+            Owner::Caller(id) => Some(id.as_str()),
+            Owner::Session(_) | Owner::Bearer => None,
+        };
+        let share = shared.shares.tasks.take(caller)?;
         let cell = Arc::new(TaskCell {
             id: random::token(),
             owner,
+            _share: share,
             created: now,
             ttl,
             expires: Instant::now() + ttl,
@@ -105,11 +118,6 @@ impl TaskTable {
             }),
             changed: Notify::new(),
         });
-        let mut tasks = shared.tasks.0.lock();
-        sweep(&mut tasks);
-        if tasks.len() >= shared.limits.tasks() {
-            return None;
-        }
         tasks.insert(cell.id.clone(), Arc::clone(&cell));
         Some(cell)
     }

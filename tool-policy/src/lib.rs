@@ -24,7 +24,7 @@ pub use policy::rule::{Effect, Rule};
 pub use policy::{AskReason, DenyReason, Mode, Policy, Verdict};
 pub use scan::{
     Alarm, Finding, Neighbours, SCAN_RULES, ScanPolicy, ScanResponse, ScanRule, Severity, ToolScan,
-    scan_instructions, scan_result, scan_tool, screen_instructions, screen_result,
+    scan_instructions, scan_result, scan_tool, screen_error, screen_instructions, screen_result,
 };
 pub use search::{Document, Hit, SearchIndex};
 pub use secrets::{SecretSource, Secrets};

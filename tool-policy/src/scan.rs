@@ -22,7 +22,7 @@ pub use alarm::Alarm;
 pub use neighbours::Neighbours;
 pub use response::{ScanPolicy, ScanResponse};
 pub use rules::{SCAN_RULES, ScanRule, Severity};
-pub use screen::{screen_instructions, screen_result};
+pub use screen::{screen_error, screen_instructions, screen_result};
 pub(crate) use text::push_visible;
 
 use crate::fingerprint;

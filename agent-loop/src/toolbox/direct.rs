@@ -13,7 +13,7 @@ use mcp_manager::{Catalog, Connector, Endpoint, Listing, ManagerLimits, ServerCo
 use parking_lot::Mutex;
 use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard, Semaphore};
 use tokio::task::{AbortHandle, JoinSet};
-use tool_policy::{Alarm, ScanPolicy, ToolInfo, screen_result};
+use tool_policy::{Alarm, ScanPolicy, ToolInfo};
 use tracing::Instrument as _;
 
 use crate::run::messages;
@@ -229,8 +229,7 @@ impl DirectTools {
             Start::Await(ticket) => client.task(ticket.clone()).wait().await?,
             Start::Continue { .. } => return Ok(Outcome::no_run()),
         };
-        let scan = *self.scan.lock();
-        Ok(Outcome::Result(screen_result(result, &scan)))
+        Ok(Outcome::Result(result))
     }
 }
 
@@ -386,7 +385,8 @@ impl Toolbox for DirectTools {
             return Outcome::failed(FailureKind::NotSent, messages::changed());
         }
         let performed = self.perform(server, &call, context).instrument(span).await;
-        performed.unwrap_or_else(call_failed)
+        let scan = *self.scan.lock();
+        performed.unwrap_or_else(call_failed).screened(&scan)
     }
 }
 

@@ -9,7 +9,7 @@ use mcp_client::{CallError, Started};
 use mcp_jsonrpc::model::{CallTool, CallToolResult};
 use mcp_manager::{CallOptions, Catalog, Entry, Manager, ManagerError, ServerConfig};
 use parking_lot::Mutex;
-use tool_policy::{Alarm, Effect, Rule, ScanPolicy, SearchIndex, ToolInfo, screen_result};
+use tool_policy::{Alarm, Effect, Rule, ScanPolicy, SearchIndex, ToolInfo};
 use tracing::Instrument as _;
 
 use crate::session::reply::chain;
@@ -145,8 +145,7 @@ impl ManagedTools {
             Start::Await(ticket) => self.manager.wait_for_task(ticket, options).await?,
             Start::Continue { .. } => return Ok(Outcome::no_run()),
         };
-        let scan = *self.scan.lock();
-        Ok(Outcome::Result(screen_result(result, &scan)))
+        Ok(Outcome::Result(result))
     }
 }
 
@@ -163,7 +162,8 @@ impl Toolbox for ManagedTools {
     async fn call(&self, call: Invocation, context: CallContext) -> Outcome {
         let span = trace::mcp_call(&call);
         let performed = self.perform(call, context).instrument(span).await;
-        performed.unwrap_or_else(outcome)
+        let scan = *self.scan.lock();
+        performed.unwrap_or_else(outcome).screened(&scan)
     }
 
     fn search(&self, tools: &[ToolInfo], query: &str, limit: usize) -> Vec<usize> {

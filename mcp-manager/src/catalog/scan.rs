@@ -11,9 +11,10 @@ use super::Catalog;
 pub(super) type Findings = BTreeMap<ServerName, BTreeMap<String, Vec<Finding>>>;
 
 pub(super) fn scan(catalog: &Catalog) -> Findings {
+    let all = neighbours(catalog);
     let mut found = Findings::new();
     for (server, listing) in &catalog.listings {
-        let neighbours = neighbours(catalog, server);
+        let neighbours = all.of(server.as_str());
         for entry in listing.tools() {
             let findings = entry.scan().beside(&neighbours);
             if !findings.is_empty() {
@@ -25,11 +26,8 @@ pub(super) fn scan(catalog: &Catalog) -> Findings {
     found
 }
 
-/// The tools of the other servers. A server may speak of its own, also where another has one of the name.
-pub(super) fn neighbours(catalog: &Catalog, server: &ServerName) -> Neighbours {
-    let names = |is_own| {
-        let of = move |entry: &&std::sync::Arc<super::Entry>| (entry.server() == server) == is_own;
-        catalog.tools.iter().filter(of).map(|entry| entry.name())
-    };
-    Neighbours::new(names(false)).without(names(true))
+/// The tools of all servers, indexed once.
+pub(super) fn neighbours(catalog: &Catalog) -> Neighbours {
+    let tools = catalog.tools.iter();
+    Neighbours::of_all(tools.map(|entry| (entry.server().as_str(), entry.name())))
 }

@@ -250,7 +250,8 @@ async fn drive_rounds(exchange: &Exchange, cx: Context, mut work: Work) -> Outco
                 let mut state = next_state(&rounds, limits);
                 let held = std::mem::take(&mut *cx.0.held.lock());
                 if !held.is_empty() {
-                    let token = HeldTable::park(&exchange.shared, held)
+                    let caller = exchange.caller.as_ref().map(|caller| caller.id.as_str());
+                    let token = HeldTable::park(&exchange.shared, held, caller)
                         .ok_or_else(|| Error::internal("too many calls wait for an answer"))?;
                     state.held = Some(token);
                 }

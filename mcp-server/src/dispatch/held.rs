@@ -9,6 +9,7 @@ use tokio::task::AbortHandle;
 
 use crate::server::random;
 use crate::server::shared::Shared;
+use crate::server::shares::Share;
 
 /// What one call holds, by key.
 pub(crate) type Held = HashMap<String, Arc<dyn Any + Send + Sync>>;
@@ -20,16 +21,18 @@ pub(crate) struct HeldTable(Mutex<HashMap<String, Parked>>);
 struct Parked {
     held: Held,
     expiry: AbortHandle,
+    _share: Share,
 }
 
 impl HeldTable {
     /// Keeps values for the call's next round and returns the token to fetch them with; `None` if
     /// too many calls wait. They are dropped if no round comes in the time for an answer.
-    pub(crate) fn park(shared: &Arc<Shared>, held: Held) -> Option<String> {
+    pub(crate) fn park(shared: &Arc<Shared>, held: Held, caller: Option<&str>) -> Option<String> {
         let mut table = shared.held.0.lock();
         if table.len() >= shared.limits.parked_calls() {
             return None;
         }
+        let share = shared.shares.parked_calls.take(caller)?;
         let token = random::token();
         let (weak, key) = (Arc::downgrade(shared), token.clone());
         let limit = shared.limits.answer_time();
@@ -40,7 +43,12 @@ impl HeldTable {
             }
         });
         let expiry = expiry.abort_handle();
-        table.insert(token.clone(), Parked { held, expiry });
+        let parked = Parked {
+            held,
+            expiry,
+            _share: share,
+        };
+        table.insert(token.clone(), parked);
         Some(token)
     }
 

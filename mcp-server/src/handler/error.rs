@@ -30,6 +30,7 @@ enum Repr {
     /// Its URI, and what follows the message.
     ResourceNotFound(String, String),
     MissingCapability(Box<ClientCapabilities>),
+    InsufficientScope(Vec<String>),
 }
 
 impl Error {
@@ -86,6 +87,32 @@ impl Error {
         Self(Box::new(Repr::MissingCapability(Box::new(required))))
     }
 
+    /// The caller's token does not have the scopes that the request requires. Over HTTP the status is 403, with a
+    /// challenge that names them, so that the client can ask for a token that has them.
+    ///
+    /// ```
+    /// use mcp_server::{Context, Error};
+    ///
+    /// fn check(cx: &Context) -> Result<(), Error> {
+    ///     match cx.caller().is_some_and(|caller| caller.has_scope("notes:write")) {
+    ///         true => Ok(()),
+    ///         false => Err(Error::insufficient_scope(["notes:write"])),
+    ///     }
+    /// }
+    /// ```
+    pub fn insufficient_scope<S: Into<String>>(scopes: impl IntoIterator<Item = S>) -> Self {
+        let scopes = scopes.into_iter().map(Into::into).collect();
+        Self(Box::new(Repr::InsufficientScope(scopes)))
+    }
+
+    /// The scopes that are missing.
+    pub(crate) fn scopes(&self) -> Vec<String> {
+        match &*self.0 {
+            Repr::InsufficientScope(scopes) => scopes.clone(),
+            _ => Vec::new(),
+        }
+    }
+
     /// A JSON-RPC error with this code.
     pub fn code(code: ErrorCode, message: impl Into<String>) -> Self {
         ErrorObject::new(code, message).into()
@@ -100,6 +127,9 @@ impl Error {
                 ErrorObject::new(revision.resource_not_found(), self.to_string()),
                 &serde_json::json!({ "uri": uri }),
             ),
+            Repr::InsufficientScope(_) => {
+                ErrorObject::new(ErrorCode::INVALID_REQUEST, self.to_string())
+            }
             Repr::MissingCapability(required) => {
                 // Only the modern era has a code for it.
                 let code = if revision.is_modern() {
@@ -140,6 +170,9 @@ impl fmt::Display for Error {
             Repr::ResourceNotFound(uri, note) => {
                 let separator = if note.is_empty() { "" } else { "; " };
                 write!(f, "resource not found: {uri}{separator}{note}")
+            }
+            Repr::InsufficientScope(scopes) => {
+                write!(f, "insufficient scope: this requires {}", scopes.join(" "))
             }
             Repr::MissingCapability(required) => {
                 let names = serde_json::to_string(required).unwrap_or_default();

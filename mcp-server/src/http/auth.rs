@@ -18,6 +18,14 @@ pub trait Authenticator: Send + Sync + 'static {
     /// The request is denied.
     async fn authenticate(&self, headers: &HeaderMap) -> Result<Caller, Denied>;
 
+    /// The denial of a call whose handler needs [more scopes](crate::Error::insufficient_scope) than the caller has.
+    fn insufficient_scope(&self, scopes: &[String]) -> Denied {
+        let scopes = scopes.join(" ");
+        Denied::forbidden(format!(
+            "Bearer error=\"insufficient_scope\", scope=\"{scopes}\""
+        ))
+    }
+
     /// A public JSON document at this path: protected-resource metadata.
     fn document(&self, path: &str) -> Option<String> {
         let _ = path;
@@ -68,7 +76,12 @@ impl Denied {
     }
 
     pub(crate) fn into_reply(self) -> HttpReply {
-        let mut reply = reply::refusal(self.status, self.to_string());
+        let reply = reply::refusal(self.status, self.to_string());
+        self.challenged(reply)
+    }
+
+    /// A reply with the challenge.
+    pub(crate) fn challenged(self, mut reply: HttpReply) -> HttpReply {
         let challenge = self
             .challenge
             .and_then(|it| HeaderValue::from_str(&it).ok());

@@ -36,6 +36,8 @@ struct State {
     finished: bool,
     /// The first message is a response.
     responded: bool,
+    /// The scopes that the caller of its request does not have.
+    missing_scopes: Vec<String>,
     /// The reader shall go and come back.
     released: bool,
     /// It has a reader.
@@ -94,6 +96,17 @@ impl EventStream {
 
     pub(crate) fn is_finished(&self) -> bool {
         self.state.lock().finished
+    }
+
+    /// Notes, before the response, which scopes the caller does not have.
+    pub(crate) fn miss_scopes(&self, scopes: Vec<String>) {
+        if !scopes.is_empty() {
+            self.state.lock().missing_scopes = scopes;
+        }
+    }
+
+    pub(crate) fn missing_scopes(&self) -> Vec<String> {
+        self.state.lock().missing_scopes.clone()
     }
 
     /// Ends the stream, with the response if there is one. The response always finds room.

@@ -257,6 +257,7 @@ fn spawn(
             let (place, part) = (ticket.take_place(), part);
             let reply = exchange.respond().await;
             if place.leave() {
+                stream.miss_scopes(reply.scopes);
                 stream.push_response(reply.body);
             }
             drop(part);
@@ -288,7 +289,7 @@ async fn begin(
     match first {
         Begin::Response(body) => {
             session.forget(&stream);
-            reply::json(StatusCode::OK, body)
+            subject.response(&stream, StatusCode::OK, body)
         }
         Begin::Stream => reply::events(ResponseBody::events(stream.read(None), None)),
     }

@@ -15,6 +15,7 @@ use super::reply::{self, HttpReply};
 use super::service::Subject;
 use crate::pipe::{self, Input, Output, Received};
 use crate::server::random;
+use crate::server::shares::Share;
 
 /// The end of the path that opens a session.
 const STREAM: &str = "/sse";
@@ -59,6 +60,7 @@ pub(crate) struct SseSessions(Mutex<HashMap<String, SseSession>>);
 
 struct SseSession {
     owner: Option<String>,
+    _share: Share,
     messages: mpsc::Sender<Vec<u8>>,
 }
 
@@ -78,11 +80,17 @@ impl SseSessions {
         let id = random::token();
         {
             let mut sessions = self.0.lock();
-            if sessions.len() >= shared.limits.sessions() {
+            let share = shared.shares.sessions.take(subject.caller_id());
+            let share = share.filter(|_| sessions.len() < shared.limits.sessions());
+            let Some(share) = share else {
                 return reply::refusal(StatusCode::SERVICE_UNAVAILABLE, "too many sessions");
-            }
-            let owner = subject.caller_id().map(str::to_owned);
-            sessions.insert(id.clone(), SseSession { owner, messages });
+            };
+            let session = SseSession {
+                owner: subject.caller_id().map(str::to_owned),
+                _share: share,
+                messages,
+            };
+            sessions.insert(id.clone(), session);
         }
         let endpoint = format!("event: endpoint\ndata: {messages_path}?{SESSION}{id}\n\n");
         // The channel is empty: there is room.

@@ -11,12 +11,13 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::body::{ResponseBody, Working};
 use super::event_stream::{Begin, EventStream};
 use super::headers::{self, Named};
-use super::reply::{self, Accepts, HttpReply, modern_status};
+use super::reply::{self, HttpReply, modern_status};
 use super::service::{STREAM_AFTER, Subject};
 use crate::dispatch::era;
 use crate::dispatch::guarded::caught;
 use crate::dispatch::{Exchange, Reply, owned};
 use crate::handler::error::Error;
+use crate::server::shares::Share;
 
 /// Answers one request.
 pub(crate) async fn request(
@@ -28,17 +29,30 @@ pub(crate) async fn request(
 ) -> HttpReply {
     // Subscriptions last, and have a bound of their own.
     let lasts = method == "subscriptions/listen";
-    let room = (!lasts).then(|| Arc::clone(subject.room).try_acquire_owned());
-    let Ok(room) = room.transpose() else {
-        return busy(&id, subject.shared.limits.requests());
+    let room = match (!lasts).then(|| room(subject)).transpose() {
+        Ok(room) => room,
+        Err(limit) => return busy(&id, limit),
     };
     match start(subject, &id, method, params, meta, room).await {
-        Ok((working, stream)) => begin(working, stream, subject.accepts).await,
+        Ok((working, stream)) => begin(working, stream, subject).await,
         Err(error) => {
             let refusal = Reply::error(Some(&id), &error);
             reply::json(modern_status(refusal.code), refusal.body)
         }
     }
+}
+
+/// A request's place, among all and among those of its caller.
+type Room = (OwnedSemaphorePermit, Share);
+
+/// Room for a request, or the limit that is reached.
+fn room(subject: &Subject<'_>) -> Result<Room, usize> {
+    let requests = &subject.shared.shares.requests;
+    let share = requests.take(subject.caller_id());
+    let share = share.ok_or_else(|| requests.most())?;
+    let permit = Arc::clone(subject.room).try_acquire_owned();
+    let permit = permit.map_err(|_| subject.shared.limits.requests())?;
+    Ok((permit, share))
 }
 
 /// Checks the request and sets its handler to work.
@@ -48,7 +62,7 @@ async fn start(
     method: &str,
     params: Option<RawRef<'_>>,
     meta: Option<Meta>,
-    room: Option<OwnedSemaphorePermit>,
+    room: Option<Room>,
 ) -> Result<(Working, Arc<EventStream>), ErrorObject> {
     // A contradiction between header and body comes before everything but a missing `_meta`.
     if let Some(version) = meta.as_ref().and_then(|meta| meta.protocol_version()) {
@@ -113,10 +127,12 @@ async fn param_headers(exchange: &Exchange, named: &Named) -> Result<Vec<ParamHe
 
 /// JSON if the response is the first thing to come; a stream if something else is, or nothing is
 /// for a while.
-async fn begin(mut working: Working, stream: Arc<EventStream>, accepts: Accepts) -> HttpReply {
+async fn begin(mut working: Working, stream: Arc<EventStream>, subject: &Subject<'_>) -> HttpReply {
+    let accepts = subject.accepts;
     let first = std::future::poll_fn(|cx| {
         if let Poll::Ready(reply) = working.as_mut().poll(cx) {
             let code = reply.code;
+            stream.miss_scopes(reply.scopes);
             stream.finish(Some(reply.body));
             return Poll::Ready(Some(code));
         }
@@ -140,13 +156,13 @@ async fn begin(mut working: Working, stream: Arc<EventStream>, accepts: Accepts)
     }
     let begin = std::future::poll_fn(|cx| stream.poll_begin(cx)).await;
     match begin {
-        Begin::Response(body) => reply::json(modern_status(code), body),
+        Begin::Response(body) => subject.response(&stream, modern_status(code), body),
         // Notifications came together with the response.
         Begin::Stream if accepts.events => {
             reply::events(ResponseBody::events(stream.read(None), None))
         }
         Begin::Stream => match stream.last() {
-            Some(body) => reply::json(modern_status(code), body),
+            Some(body) => subject.response(&stream, modern_status(code), body),
             None => reply::refusal(StatusCode::NOT_ACCEPTABLE, "accept text/event-stream"),
         },
     }

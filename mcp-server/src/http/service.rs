@@ -8,12 +8,13 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bytes::{Buf, BytesMut};
+use bytes::{Buf, Bytes, BytesMut};
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body::Body;
 use mcp_jsonrpc::{Incoming, MessageRef, decode};
 use tokio::sync::Semaphore;
 
+use super::event_stream::EventStream;
 use super::guard::Guard;
 #[cfg(feature = "sse")]
 use super::legacy_sse::{Route, SseSessions};
@@ -63,11 +64,29 @@ pub(crate) struct Subject<'a> {
     pub(crate) headers: &'a HeaderMap,
     pub(crate) accepts: Accepts,
     pub(crate) caller: Option<Arc<Caller>>,
+    pub(crate) authenticator: Option<&'a dyn Authenticator>,
 }
 
 impl Subject<'_> {
     pub(crate) fn caller_id(&self) -> Option<&str> {
         self.caller.as_ref().map(|caller| caller.id.as_str())
+    }
+
+    /// The reply with the response of a stream: a challenge where its handler required more scopes.
+    pub(crate) fn response(
+        &self,
+        stream: &EventStream,
+        status: StatusCode,
+        body: Bytes,
+    ) -> HttpReply {
+        let scopes = stream.missing_scopes();
+        match self.authenticator.filter(|_| !scopes.is_empty()) {
+            None => reply::json(status, body),
+            Some(authenticator) => match caught_now(|| authenticator.insufficient_scope(&scopes)) {
+                Ok(denied) => denied.challenged(reply::json(StatusCode::FORBIDDEN, body)),
+                Err(_) => reply::json(StatusCode::FORBIDDEN, body),
+            },
+        }
     }
 }
 
@@ -196,6 +215,7 @@ impl Inner {
             headers: &parts.headers,
             accepts: Accepts::of(&parts.headers),
             caller,
+            authenticator: self.authenticator.as_deref(),
         };
         let has_sessions = self.shared.eras.has_legacy();
         #[cfg(feature = "sse")]

@@ -14,6 +14,7 @@ use crate::notifier::{Listening, Subscribers};
 use crate::pipe::outlet::Outlet;
 use crate::server::random;
 use crate::server::shared::Shared;
+use crate::server::shares::Share;
 use crate::session::Session;
 
 /// The number of the stream for messages that belong to no request.
@@ -34,6 +35,7 @@ struct Table {
 /// One session.
 pub(crate) struct HttpSession {
     owner: Option<String>,
+    _share: Share,
     pub(crate) session: Arc<Session>,
     /// For messages that belong to no request: the GET stream.
     pub(crate) general: Arc<EventStream>,
@@ -80,6 +82,7 @@ impl Sessions {
         if table.sessions.len() >= limits.sessions() {
             return None;
         }
+        let share = shared.shares.sessions.take(owner)?;
         let polls = session.client.revision.has_stream_polling();
         let (events, bytes) = (limits.replay_events(), limits.queue_bytes());
         let general = Arc::new(EventStream::resumable(GENERAL, polls, events, bytes));
@@ -88,6 +91,7 @@ impl Sessions {
         let id = random::token();
         let session = HttpSession {
             owner: owner.map(str::to_owned),
+            _share: share,
             session,
             general,
             in_flight: Arc::default(),

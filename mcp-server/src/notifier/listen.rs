@@ -40,6 +40,9 @@ pub(crate) async fn listen(exchange: &Exchange) -> Outcome {
         "notifications/subscriptions/acknowledged",
         &params,
     )?;
+    let caller = exchange.caller.as_ref().map(|caller| caller.id.as_str());
+    let share = exchange.shared.shares.subscriptions.take(caller);
+    let _share = share.ok_or_else(|| Error::internal("too many subscriptions"))?;
     // Acknowledged before anything else can be announced.
     exchange.outlet.push(acknowledged);
     let listening = Subscribers::listen(&exchange.shared, interests, exchange.outlet.clone())

@@ -23,6 +23,7 @@ pub(crate) struct Unverified<'a> {
 struct Header {
     alg: String,
     kid: Option<String>,
+    typ: Option<String>,
     /// Extensions that must be understood: none is.
     crit: Option<Value>,
 }
@@ -38,7 +39,7 @@ impl<'a> Unverified<'a> {
         let (signed, signature) = token.rsplit_once('.')?;
         let (header, payload) = signed.split_once('.')?;
         let header: Header = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(header).ok()?).ok()?;
-        if header.crit.is_some() {
+        if header.crit.is_some() || !is_known_type(header.typ.as_deref()) {
             return None;
         }
         Some(Self {
@@ -65,6 +66,16 @@ impl<'a> Unverified<'a> {
         }
         serde_json::from_slice(&URL_SAFE_NO_PAD.decode(self.payload).ok()?).ok()
     }
+}
+
+/// Whether a JWT of this type may be an access token (RFC 9068) or an ID token: one that is made for something else, such
+/// as a proof or a logout, says so.
+fn is_known_type(kind: Option<&str>) -> bool {
+    let Some(kind) = kind.map(str::to_ascii_lowercase) else {
+        return true;
+    };
+    let kind = kind.strip_prefix("application/").unwrap_or(&kind);
+    matches!(kind, "jwt" | "at+jwt")
 }
 
 impl Rules<'_> {

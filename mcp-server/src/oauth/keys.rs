@@ -8,13 +8,15 @@ use std::time::Duration;
 use async_trait::async_trait;
 use mcp_transport::{client_builder, is_loopback_host};
 use parking_lot::Mutex;
-use tokio::sync::Semaphore;
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::jwk::{self, Jwk};
 
 /// For how long keys are used without asking again.
 const FRESH: Duration = Duration::from_secs(600);
+/// For how long keys are used although no new ones can be fetched.
+const MAX_AGE: Duration = Duration::from_secs(24 * 3600);
 /// How often keys are fetched at most, whatever tokens come.
 const COOLDOWN: Duration = Duration::from_secs(30);
 /// Time for a fetch, from its connection to its last byte.
@@ -94,12 +96,12 @@ impl KeySource for JwksUrl {
     }
 }
 
-/// Keys that were fetched, for as long as they are fresh.
-pub(crate) struct KeyCache {
+/// Keys that were fetched. Old ones are used while new ones are fetched, and for a while if that fails.
+pub(crate) struct KeyCache(Arc<Cache>);
+
+struct Cache {
     source: Box<dyn KeySource>,
     state: Mutex<State>,
-    /// Held while fetching: everyone else waits for that one fetch.
-    fetching: Semaphore,
 }
 
 #[derive(Default)]
@@ -107,62 +109,98 @@ struct State {
     keys: Arc<Vec<Jwk>>,
     fetched: Option<Instant>,
     tried: Option<Instant>,
+    /// Why the last fetch failed.
+    failure: String,
+    /// Closed once the fetch under way has ended.
+    fetching: Option<watch::Receiver<()>>,
 }
+
+type Keys = Result<Arc<Vec<Jwk>>, BoxError>;
 
 impl KeyCache {
     pub(crate) fn new(source: impl KeySource) -> Self {
-        Self {
+        Self(Arc::new(Cache {
             source: Box::new(source),
             state: Mutex::default(),
-            fetching: Semaphore::new(1),
-        }
+        }))
     }
 
-    /// The keys, with the one of this id if the issuer has it. An unknown id makes us fetch, but not
-    /// more often than the cool-down allows.
-    pub(crate) async fn keys_for(&self, id: Option<&str>) -> Result<Arc<Vec<Jwk>>, BoxError> {
-        if let Some(keys) = self.known(id) {
-            return Ok(keys);
-        }
-        let _permit = self.fetching.acquire().await?;
-        if let Some(keys) = self.known(id) {
-            return Ok(keys);
-        }
-        self.state.lock().tried = Some(Instant::now());
-        let fetched = self
-            .source
-            .fetch()
-            .await
-            .and_then(|text| Ok(jwk::read_set(&text)?));
-        let mut state = self.state.lock();
-        match fetched {
-            Ok(keys) => {
-                state.keys = Arc::new(keys);
-                state.fetched = Some(Instant::now());
+    /// The keys, with the one of this id if the issuer has it. Only where none fits does anyone wait for a fetch; there
+    /// is at most one at a time, and one per cool-down, whether it succeeds or fails.
+    pub(crate) async fn keys_for(&self, id: Option<&str>) -> Keys {
+        let mut fetching = {
+            let mut state = self.0.state.lock();
+            let cooling = state.tried.is_some_and(|tried| tried.elapsed() < COOLDOWN);
+            let under_way = state.fetching.clone().filter(|it| it.has_changed().is_ok());
+            if state.has(id) {
+                if !state.is_younger_than(FRESH) && !cooling && under_way.is_none() {
+                    Cache::fetch(&self.0, &mut state);
+                }
+                return state.at_hand();
             }
-            // Old keys are better than none.
-            Err(error) if state.fetched.is_none() => return Err(error),
-            Err(error) => tracing::warn!(%error, "the issuer's keys cannot be fetched"),
-        }
-        Ok(Arc::clone(&state.keys))
+            match under_way {
+                Some(fetching) => fetching,
+                None if cooling => return state.at_hand(),
+                None => Cache::fetch(&self.0, &mut state),
+            }
+        };
+        let _ = fetching.changed().await;
+        self.0.state.lock().at_hand()
+    }
+}
+
+impl State {
+    fn is_younger_than(&self, age: Duration) -> bool {
+        self.fetched.is_some_and(|at| at.elapsed() < age)
     }
 
-    /// What is at hand, unless it is worth fetching.
-    fn known(&self, id: Option<&str>) -> Option<Arc<Vec<Jwk>>> {
-        let state = self.state.lock();
-        let fetched = state.fetched?;
-        let cooling = state.tried.is_some_and(|tried| tried.elapsed() < COOLDOWN);
-        let has_key =
-            id.is_none_or(|id| state.keys.iter().any(|key| key.id.as_deref() == Some(id)));
-        let fresh = fetched.elapsed() < FRESH && has_key;
-        (fresh || cooling).then(|| Arc::clone(&state.keys))
+    /// Whether there are keys, with one of this id.
+    fn has(&self, id: Option<&str>) -> bool {
+        let has_key = |id| self.keys.iter().any(|key| key.id.as_deref() == Some(id));
+        self.is_younger_than(MAX_AGE) && id.is_none_or(has_key)
+    }
+
+    fn at_hand(&self) -> Keys {
+        match self.is_younger_than(MAX_AGE) {
+            true => Ok(Arc::clone(&self.keys)),
+            false => Err(self.failure.clone().into()),
+        }
+    }
+}
+
+impl Cache {
+    /// Fetches the keys on a task of its own, so that no client that goes away ends it.
+    fn fetch(cache: &Arc<Self>, state: &mut State) -> watch::Receiver<()> {
+        let (ended, fetching) = watch::channel(());
+        state.fetching = Some(fetching.clone());
+        state.tried = Some(Instant::now());
+        "the code that fetches them crashed".clone_into(&mut state.failure);
+        let cache = Arc::clone(cache);
+        tokio::spawn(async move {
+            let fetched = tokio::time::timeout(FETCH_TIME, cache.source.fetch()).await;
+            let fetched = fetched.unwrap_or_else(|_| Err("they did not come in time".into()));
+            let mut state = cache.state.lock();
+            match fetched.and_then(|text| Ok(jwk::read_set(&text)?)) {
+                Ok(keys) => {
+                    state.keys = Arc::new(keys);
+                    state.fetched = Some(Instant::now());
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "the issuer's keys cannot be fetched");
+                    state.failure = error.to_string();
+                }
+            }
+            drop(state);
+            drop(ended);
+        });
+        fetching
     }
 }
 
 impl fmt::Debug for KeyCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KeyCache")
-            .field("keys", &self.state.lock().keys.len())
+            .field("keys", &self.0.state.lock().keys.len())
             .finish_non_exhaustive()
     }
 }

@@ -35,6 +35,8 @@ const DIRECTORY: &str = "inode/directory";
 pub struct SkillBundle {
     root: String,
     skill: Skill,
+    /// As a listed resource.
+    manifest: Resource,
     files: Vec<(String, Vec<u8>)>,
 }
 
@@ -79,7 +81,15 @@ impl SkillBundle {
         });
         let resources = SkillResources::from(listed.collect::<Vec<_>>());
         let skill = Skill::new(format!("{root}/{MANIFEST}"), frontmatter, resources);
-        Ok(Self { root, skill, files })
+        let mut manifest = Resource::new(&*skill.uri, name);
+        manifest.description = skill.description().map(str::to_owned);
+        manifest.mime_type = Some("text/markdown".to_owned());
+        Ok(Self {
+            root,
+            skill,
+            manifest,
+            files,
+        })
     }
 
     fn file(&self, uri: &str) -> Option<(&str, &[u8])> {
@@ -137,14 +147,8 @@ impl SkillShelf {
     }
 
     /// The manifests, as listed resources.
-    pub(crate) fn resources(&self) -> impl Iterator<Item = Resource> {
-        self.0.iter().map(|bundle| {
-            let skill = &bundle.skill;
-            let mut resource = Resource::new(&*skill.uri, skill.name().unwrap_or_default());
-            resource.description = skill.description().map(str::to_owned);
-            resource.mime_type = Some("text/markdown".to_owned());
-            resource
-        })
+    pub(crate) fn resources(&self) -> impl Iterator<Item = &Resource> {
+        self.0.iter().map(|bundle| &bundle.manifest)
     }
 
     pub(crate) fn read(&self, uri: &str) -> Option<ReadResourceResult> {

@@ -83,6 +83,9 @@ limits! {
     tasks / with_tasks: usize = 1_000;
     /// Time a task is kept at most. Default: 1 hour.
     task_time / with_task_time: Duration = Duration::from_secs(3600);
+    /// The part of the sessions, requests, tasks, parked calls and subscriptions that one authenticated caller may hold, in
+    /// percent. Default: 25; 100 lets one hold them all.
+    caller_percent / with_caller_percent: usize = 25;
     /// Items on one page of a list. Default: 1,000.
     page_len / with_page_len: usize = 1_000;
 }

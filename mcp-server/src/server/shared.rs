@@ -12,6 +12,7 @@ use crate::dispatch::request_state::Sealer;
 use crate::handler::Handler;
 use crate::notifier::Subscribers;
 use crate::server::limits::Limits;
+use crate::server::shares::CallerShares;
 use crate::task::TaskTable;
 
 /// How long clients may cache lists and resources that say nothing else themselves (modern era).
@@ -34,4 +35,5 @@ pub(crate) struct Shared {
     pub(crate) tasks: TaskTable,
     pub(crate) held: HeldTable,
     pub(crate) fixed_tools: FixedList,
+    pub(crate) shares: CallerShares,
 }

@@ -186,6 +186,7 @@ pub(crate) fn app(alive: &Alive) -> Service {
         .limits(
             Limits::default()
                 .with_sessions(8)
+                .with_caller_percent(100)
                 .with_in_flight(4)
                 .with_message_bytes(64 << 10)
                 .with_batch_len(4),

@@ -23,6 +23,7 @@ mod memory;
 mod oauth;
 mod questions;
 mod server;
+mod shares;
 mod sockets;
 mod stdio;
 mod tasks;

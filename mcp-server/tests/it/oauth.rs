@@ -1,7 +1,8 @@
 //! The OAuth resource server, with keys made for the occasion.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use base64::Engine;
@@ -9,14 +10,15 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::{Method, StatusCode};
 use mcp_server::http::HttpService;
 use mcp_server::oauth::{JwtAuthenticator, KeySource};
+use mcp_server::{Context, Error};
 use ring::rand::SystemRandom;
 use ring::signature::{
     ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, KeyPair as _,
 };
 use serde_json::{Value, json};
 
-use crate::http_kit::{Reply, app, initialize, post, send};
-use crate::kit::Alive;
+use crate::http_kit::{Reply, app, initialize, modern, post, send};
+use crate::kit::{Alive, any, server};
 
 const ISSUER: &str = "https://as.example";
 const RESOURCE: &str = "https://rs.example/mcp";
@@ -92,6 +94,8 @@ async fn only_tokens_of_the_issuer_for_this_resource_are_let_in() {
         json!({"alg": "EdDSA", "kid": "ed"}),
         json!({"alg": "ES256", "kid": "ec"}),
         json!({"alg": "EdDSA"}),
+        json!({"alg": "EdDSA", "typ": "JWT"}),
+        json!({"alg": "EdDSA", "typ": "application/at+jwt"}),
     ] {
         let token = issuer.token(&header, &claims());
         assert_eq!(
@@ -125,6 +129,10 @@ async fn only_tokens_of_the_issuer_for_this_resource_are_let_in() {
         (
             "another algorithm",
             issuer.token(&json!({"alg": "HS256"}), &claims()),
+        ),
+        (
+            "a type of another purpose",
+            issuer.token(&json!({"alg": "EdDSA", "typ": "dpop+jwt"}), &claims()),
         ),
         (
             "a critical extension",
@@ -203,11 +211,154 @@ async fn unknown_keys_do_not_flood_the_issuer() {
         );
     }
     assert_eq!(fetched.load(Ordering::SeqCst), 1);
-    tokio::time::advance(std::time::Duration::from_secs(31)).await;
+    tokio::time::advance(Duration::from_secs(31)).await;
     open(&service, &forged).await;
     assert_eq!(
         fetched.load(Ordering::SeqCst),
         2,
         "a new key is found after a while"
     );
+}
+
+/// An issuer whose key set can be had or not, after a second.
+struct Unsteady {
+    keys: String,
+    up: Arc<AtomicBool>,
+    asked: Arc<AtomicUsize>,
+}
+
+#[async_trait]
+impl KeySource for Unsteady {
+    async fn fetch(&self) -> Result<String, Box<dyn std::error::Error + Send + Sync>> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        match self.up.load(Ordering::SeqCst) {
+            true => Ok(self.keys.clone()),
+            false => Err("down".into()),
+        }
+    }
+}
+
+fn unsteady(issuer: &Issuer, up: bool) -> (HttpService, Arc<AtomicBool>, Arc<AtomicUsize>) {
+    let (up, asked) = (Arc::new(AtomicBool::new(up)), Arc::default());
+    let keys = Unsteady {
+        keys: issuer.keys(),
+        up: Arc::clone(&up),
+        asked: Arc::clone(&asked),
+    };
+    let authenticator = JwtAuthenticator::new(ISSUER, RESOURCE, keys);
+    let service = HttpService::new(&app(&Alive::default())).authenticator(authenticator);
+    (service, up, asked)
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_issuer_that_is_down_from_the_start_is_asked_once_per_cool_down() {
+    let issuer = Issuer::new();
+    let (service, up, asked) = unsteady(&issuer, false);
+    let token = issuer.token(&json!({"alg": "EdDSA", "kid": "ed"}), &claims());
+    let begin = tokio::time::Instant::now();
+    let mut all = tokio::task::JoinSet::new();
+    for _ in 0..50 {
+        let (service, token) = (service.clone(), token.clone());
+        all.spawn(async move { open(&service, &token).await.status });
+    }
+    for status in all.join_all().await {
+        assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+    }
+    for _ in 0..50 {
+        let reply = open(&service, &token).await;
+        assert_eq!(reply.status, StatusCode::SERVICE_UNAVAILABLE);
+    }
+    assert_eq!(asked.load(Ordering::SeqCst), 1);
+    assert_eq!(begin.elapsed().as_secs(), 1, "all waited for one fetch");
+    up.store(true, Ordering::SeqCst);
+    tokio::time::advance(Duration::from_secs(31)).await;
+    assert_eq!(open(&service, &token).await.status, StatusCode::OK);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_goes_away_does_not_end_the_fetch_for_the_others() {
+    let issuer = Issuer::new();
+    let (service, _, asked) = unsteady(&issuer, true);
+    let token = issuer.token(&json!({"alg": "EdDSA", "kid": "ed"}), &claims());
+    let gone = tokio::time::timeout(Duration::from_millis(10), open(&service, &token)).await;
+    assert!(gone.is_err());
+    assert_eq!(open(&service, &token).await.status, StatusCode::OK);
+    assert_eq!(asked.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn old_keys_are_used_at_once_while_the_issuer_is_down_but_not_for_ever() {
+    let issuer = Issuer::new();
+    let (service, up, asked) = unsteady(&issuer, true);
+    let token = issuer.token(&json!({"alg": "EdDSA", "kid": "ed"}), &claims());
+    assert_eq!(open(&service, &token).await.status, StatusCode::OK);
+    up.store(false, Ordering::SeqCst);
+    for hours in [1, 10, 12] {
+        tokio::time::advance(Duration::from_secs(hours * 3600)).await;
+        let begin = tokio::time::Instant::now();
+        assert_eq!(
+            open(&service, &token).await.status,
+            StatusCode::OK,
+            "{hours}"
+        );
+        assert_eq!(begin.elapsed(), Duration::ZERO, "nobody waits");
+        tokio::time::sleep(Duration::from_secs(2)).await;
+    }
+    assert_eq!(asked.load(Ordering::SeqCst), 4);
+    tokio::time::advance(Duration::from_secs(2 * 3600)).await;
+    let reply = open(&service, &token).await;
+    assert_eq!(reply.status, StatusCode::SERVICE_UNAVAILABLE);
+}
+
+/// A tool that needs more than the endpoint does.
+#[tokio::test]
+async fn a_handler_that_needs_more_scopes_is_a_challenge_that_names_them_in_both_eras() {
+    let issuer = Issuer::new();
+    let authenticator =
+        JwtAuthenticator::new(ISSUER, RESOURCE, issuer.keys()).require_scope("tools");
+    let service = server()
+        .tool_with_schema(any("write"), |_: Value, cx: Context| async move {
+            match cx.caller().is_some_and(|caller| caller.has_scope("write")) {
+                true => Ok("written"),
+                false => Err(Error::insufficient_scope(["write"])),
+            }
+        })
+        .build();
+    let service = HttpService::new(&service).authenticator(authenticator);
+    let ed = json!({"alg": "EdDSA", "kid": "ed"});
+    let less = issuer.token(&ed, &claims());
+    let mut claims = claims();
+    claims["scope"] = json!("tools write");
+    let enough = issuer.token(&ed, &claims);
+    for (token, status) in [(less, StatusCode::FORBIDDEN), (enough, StatusCode::OK)] {
+        let bearer = format!("Bearer {token}");
+        let call = json!({"name": "write", "arguments": {}});
+        let headers = [
+            ("authorization", bearer.as_str()),
+            ("mcp-protocol-version", "2026-07-28"),
+            ("mcp-method", "tools/call"),
+            ("mcp-name", "write"),
+        ];
+        let new = post(&service, &headers, &modern("tools/call", call.clone())).await;
+        let session = open(&service, &token).await.session();
+        let headers = [
+            ("authorization", bearer.as_str()),
+            ("mcp-session-id", &session),
+        ];
+        let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call});
+        let old = post(&service, &headers, &call).await;
+        for reply in [new, old] {
+            assert_eq!(reply.status, status);
+            if status == StatusCode::FORBIDDEN {
+                let challenge = reply.headers["www-authenticate"].to_str().unwrap();
+                assert_eq!(
+                    challenge,
+                    r#"Bearer error="insufficient_scope", scope="tools write", resource_metadata="https://rs.example/.well-known/oauth-protected-resource/mcp""#
+                );
+                let message = reply.json().await["error"]["message"].clone();
+                assert_eq!(message, "insufficient scope: this requires write");
+            }
+        }
+    }
 }

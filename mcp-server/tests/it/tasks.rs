@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::http_kit::{ByHeader, initialize, post};
 use crate::kit::{Alive, ERAS, MODERN, any, arguments, connect, name_form, server, text, until};
 
-fn with_tasks(name: &str) -> Tool {
+pub(crate) fn with_tasks(name: &str) -> Tool {
     let mut tool = any(name);
     let mut execution = ToolExecution::default();
     execution.task_support = Some(TaskSupport::Optional);
