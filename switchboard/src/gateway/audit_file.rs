@@ -13,13 +13,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::audit_chain::Chain;
+use super::records::{self, Kind};
 use crate::home;
-use crate::store::Timestamp;
+use crate::store::{Change, Timestamp};
 
 /// A file that grows beyond this ends, and the next one begins.
 const MAX_FILE: u64 = 64 * 1024 * 1024;
 /// The number of files that are kept.
-pub(crate) const MAX_FILES: usize = 500;
+const MAX_FILES: usize = 500;
+/// How large all files together may be.
+const MAX_TOTAL: u64 = 2 * 1024 * 1024 * 1024;
 /// Calls that are shown as running, at most.
 const MAX_RUNNING: usize = 256;
 
@@ -44,6 +47,42 @@ pub(crate) fn files() -> io::Result<Vec<PathBuf>> {
     }
     files.sort();
     Ok(files)
+}
+
+/// How many of the oldest files, by their sizes, are too many.
+fn surplus(sizes: &[u64]) -> usize {
+    let mut total = 0_u64;
+    let fits = |size: &&u64| {
+        total = total.saturating_add(**size);
+        total <= MAX_TOTAL
+    };
+    let kept = sizes.iter().rev().take(MAX_FILES).take_while(fits);
+    sizes.len() - kept.count()
+}
+
+/// Removes the oldest files beyond the bounds. Returns what the store is to forget.
+pub(crate) fn prune() -> Vec<Change> {
+    let files = files().unwrap_or_default();
+    let size = |file: &PathBuf| fs::metadata(file).map_or(0, |it| it.len());
+    let sizes: Vec<u64> = files.iter().map(size).collect();
+    let removed = files.iter().take(surplus(&sizes));
+    let removed = removed.filter(|file| fs::remove_file(file).is_ok());
+    removed
+        .map(|file| records::delete(Kind::Anchor, &name(file)))
+        .collect()
+}
+
+/// What the store is to know of files, and no more of those that are removed: with each that ends,
+/// the oldest ones may be too many.
+pub(crate) fn changes(anchors: &BTreeMap<String, Anchor>) -> Vec<Change> {
+    let known = anchors.iter();
+    let mut changes: Vec<Change> = known
+        .map(|(file, anchor)| records::put(Kind::Anchor, file, anchor))
+        .collect();
+    if anchors.values().any(|anchor| anchor.ended) {
+        changes.extend(prune());
+    }
+    changes
 }
 
 /// Where a file's chain was at some moment.
@@ -318,6 +357,18 @@ fn members(record: &CallRecord) -> Map<String, Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_newest_files_are_kept_within_their_number_and_their_size() {
+        assert_eq!(surplus(&[]), 0);
+        assert_eq!(surplus(&[1; MAX_FILES]), 0);
+        assert_eq!(surplus(&[1; MAX_FILES + 3]), 3);
+        assert_eq!(surplus(&[MAX_TOTAL, MAX_TOTAL / 2, MAX_TOTAL / 2]), 1);
+        assert_eq!(
+            surplus(&[MAX_FILE; 40]),
+            40 - (MAX_TOTAL / MAX_FILE) as usize
+        );
+    }
 
     fn written(count: u64) -> (Vec<String>, Anchor) {
         let mut chain = Chain::new("f.jsonl");
