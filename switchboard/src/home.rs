@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::gateway::records::is_record;
+use crate::serve::is_answer;
 use crate::store::{LEASE_TIMEOUT, Limits, SqliteStore, Store, StoreError, UserId};
 
 /// The data folder: `SWITCHBOARD_HOME`, the platform's data directory, or a folder in the current
@@ -146,7 +147,7 @@ pub(crate) fn without_postgres(url: &str) -> StoreError {
     }
 }
 
-/// The settings of a user, by key, without the gateway's records.
+/// The settings of a user, by key, without the gateway's records and answers of logins on their way.
 ///
 /// # Errors
 /// If the store cannot be read.
@@ -155,7 +156,8 @@ pub async fn settings(
     user: &UserId,
 ) -> Result<BTreeMap<String, Value>, StoreError> {
     let rows = store.settings(user).await?;
-    let rows = rows.into_iter().filter(|row| !is_record(&row.key));
+    let is_shown = |key: &str| !is_record(key) && !is_answer(key);
+    let rows = rows.into_iter().filter(|row| is_shown(&row.key));
     Ok(rows.map(|row| (row.key, row.value)).collect())
 }
 

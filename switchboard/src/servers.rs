@@ -38,7 +38,7 @@ pub(crate) use entry::{CLAIMED, answer, answers, from_config, to_config, to_entr
 pub(crate) use export::{Exported, Program, export};
 pub(crate) use host::{Host, PRIVATE_NETWORK, advice as host_advice};
 pub(crate) use log::{ServerLog, log_text};
-pub(crate) use login::{log_in, log_out};
+pub(crate) use login::{LOGIN_TIMEOUT, ShowLogin, log_in, log_out, on_this_machine};
 pub(crate) use lookup::reach;
 pub(crate) use naming::{check_name, next_place};
 pub(crate) use secret::{

@@ -3,6 +3,7 @@
 
 mod collector;
 mod durations;
+mod log_line;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -125,11 +126,8 @@ fn log(filter: &str, format: LogFormat) -> Result<Box<dyn Layer<Registry> + Send
             "It is a level (error, warn, info, debug, trace), or CRATE=LEVEL, several with commas.",
         )
     })?;
-    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
-    Ok(match format {
-        LogFormat::Text => lines.with_ansi(false).with_filter(filter).boxed(),
-        LogFormat::Json => lines.json().with_filter(filter).boxed(),
-    })
+    let lines = log_line::layer(format, std::io::stderr);
+    Ok(lines.with_filter(filter).boxed())
 }
 
 fn export() -> Result<(SdkTracerProvider, SdkMeterProvider), ExporterBuildError> {

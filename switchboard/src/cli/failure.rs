@@ -13,6 +13,25 @@ pub(super) fn unwritable(file: &Path, error: std::io::Error) -> Failure {
     Failure::new(Exit::Other, text).caused_by(error)
 }
 
+/// Whether it is the other side's certificate that is wrong.
+fn distrusts(error: &(dyn std::error::Error + 'static)) -> bool {
+    let is_certificate = |error: &(dyn std::error::Error + 'static)| {
+        let tls = error.downcast_ref::<rustls::Error>();
+        matches!(tls, Some(rustls::Error::InvalidCertificate(_)))
+    };
+    let mut next = Some(error);
+    while let Some(error) = next {
+        let within = error
+            .downcast_ref::<std::io::Error>()
+            .and_then(|it| it.get_ref());
+        if is_certificate(error) || within.is_some_and(|it| is_certificate(it)) {
+            return true;
+        }
+        next = error.source();
+    }
+    false
+}
+
 /// A hint for a model that could not be reached.
 pub(super) fn model_hint(choice: &Choice, message: &str) -> Option<String> {
     if !message.contains("could not be reached") {
@@ -36,6 +55,11 @@ impl From<StoreError> for Failure {
             StoreError::ReadOnly => Some(
                 "Name the primary in --database, or all of them: \
                  postgres://a.example,b.example/team?target_session_attrs=read-write",
+            ),
+            StoreError::Open { .. } if distrusts(&error) => Some(
+                "Have its certificate trusted: SSL_CERT_FILE=FILE names the certificates that are. On this \
+                 machine, or in a network that no one else is in, ?sslmode=disable in the address does \
+                 without.",
             ),
             _ => None,
         };

@@ -43,9 +43,13 @@ pub(crate) fn text(text: &str) -> Cow<'_, str> {
 /// JSON on one line: the same value, with escapes for what a terminal would interpret and for what
 /// is not seen.
 pub(crate) fn json(value: &Value) -> String {
-    let text = value.to_string();
+    json_text(&value.to_string()).into_owned()
+}
+
+/// The same of a value that is written already.
+pub(crate) fn json_text(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
-        return text;
+        return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
@@ -59,7 +63,7 @@ pub(crate) fn json(value: &Value) -> String {
             false => out.push(c),
         }
     }
-    out
+    Cow::Owned(out)
 }
 
 #[cfg(test)]

@@ -14,13 +14,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::audit_chain::Chain;
+use super::records::{self, Kind};
 use crate::home;
-use crate::store::Timestamp;
+use crate::store::{Change, Timestamp};
 
 /// A file that grows beyond this ends, and the next one begins.
 const MAX_FILE: u64 = 64 * 1024 * 1024;
 /// The number of files that are kept, beside those that are being written.
 const MAX_FILES: usize = 500;
+/// How large all files together may be.
+const MAX_TOTAL: u64 = 2 * 1024 * 1024 * 1024;
 /// The file of what is done by hand, which all commands write to.
 const BY_HAND: &str = "by-hand.jsonl";
 /// Calls that are shown as running, at most.
@@ -49,16 +52,33 @@ pub(crate) fn files() -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Removes the oldest files beyond the bound, and returns their names. A file that a process still writes to stays,
-/// however old it is.
-pub(crate) fn prune() -> Vec<String> {
-    prune_to(&files().unwrap_or_default(), MAX_FILES)
+/// How many of the oldest files, by their sizes, are too many.
+fn surplus(sizes: &[u64]) -> usize {
+    let mut total = 0_u64;
+    let fits = |size: &&u64| {
+        total = total.saturating_add(**size);
+        total <= MAX_TOTAL
+    };
+    let kept = sizes.iter().rev().take(MAX_FILES).take_while(fits);
+    sizes.len() - kept.count()
 }
 
-fn prune_to(files: &[PathBuf], most: usize) -> Vec<String> {
-    let too_many = files.len().saturating_sub(most);
+/// Removes the oldest files beyond the bounds. A file that a process still writes to stays, however
+/// old it is. Returns what the store is to forget.
+pub(crate) fn prune() -> Vec<Change> {
+    let files = files().unwrap_or_default();
+    let size = |file: &PathBuf| fs::metadata(file).map_or(0, |it| it.len());
+    let sizes: Vec<u64> = files.iter().map(size).collect();
+    let removed = remove_oldest(&files, surplus(&sizes)).into_iter();
+    removed
+        .map(|file| records::delete(Kind::Anchor, &file))
+        .collect()
+}
+
+/// Removes this many files that no process writes to, and returns their names.
+fn remove_oldest(files: &[PathBuf], count: usize) -> Vec<String> {
     let unused = files.iter().filter(|file| !is_written(file));
-    let removed = unused.take(too_many).filter(|file| {
+    let removed = unused.take(count).filter(|file| {
         let _ = fs::remove_file(lock_of(file));
         fs::remove_file(file).is_ok()
     });
@@ -75,6 +95,19 @@ fn is_written(file: &Path) -> bool {
         Ok(lock) => FileExt::try_lock(&lock).is_err(),
         Err(error) => error.kind() != io::ErrorKind::NotFound,
     }
+}
+
+/// What the store is to know of files, and no more of those that are removed: with each that ends,
+/// the oldest ones may be too many.
+pub(crate) fn changes(anchors: &BTreeMap<String, Anchor>) -> Vec<Change> {
+    let known = anchors.iter();
+    let mut changes: Vec<Change> = known
+        .map(|(file, anchor)| records::put(Kind::Anchor, file, anchor))
+        .collect();
+    if anchors.values().any(|anchor| anchor.ended) {
+        changes.extend(prune());
+    }
+    changes
 }
 
 /// Where a file's chain was at some moment.
@@ -410,6 +443,18 @@ fn members(record: &CallRecord) -> Map<String, Value> {
 mod tests {
     use super::*;
 
+    #[test]
+    fn the_newest_files_are_kept_within_their_number_and_their_size() {
+        assert_eq!(surplus(&[]), 0);
+        assert_eq!(surplus(&[1; MAX_FILES]), 0);
+        assert_eq!(surplus(&[1; MAX_FILES + 3]), 3);
+        assert_eq!(surplus(&[MAX_TOTAL, MAX_TOTAL / 2, MAX_TOTAL / 2]), 1);
+        assert_eq!(
+            surplus(&[MAX_FILE; 40]),
+            40 - (MAX_TOTAL / MAX_FILE) as usize
+        );
+    }
+
     fn written(count: u64) -> (Vec<String>, Anchor) {
         let mut chain = Chain::new("f.jsonl");
         let lines = (0..count).map(|_| chain.append(Map::new())).collect();
@@ -459,7 +504,7 @@ mod tests {
         // The first is being written; the writer of the second was killed.
         let _writing = locked(&lock_of(&files[0])).unwrap();
         drop(locked(&lock_of(&files[1])).unwrap());
-        assert_eq!(prune_to(&files, 2), ["2.jsonl", "3.jsonl"]);
+        assert_eq!(remove_oldest(&files, 2), ["2.jsonl", "3.jsonl"]);
         let left: Vec<bool> = files.iter().map(|path| path.exists()).collect();
         assert_eq!(left, [true, false, false, true]);
         assert!(!lock_of(&files[1]).exists());

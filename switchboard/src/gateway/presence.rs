@@ -6,7 +6,7 @@ use mcp_gateway::Gateway;
 use mcp_server::http::HttpService;
 
 use super::approvals::{Question, Waiting};
-use super::audit_file::{Anchor, AuditFile, prune};
+use super::audit_file::{self, AuditFile};
 use super::process::{Process, ServedServer};
 use super::records::{self, Kind, Records};
 use super::source::{Served, Source};
@@ -86,7 +86,7 @@ impl Presence {
             changes.push(records::put(Kind::Process, &self.name, &now));
         }
         let anchors = self.audit.anchors();
-        changes.extend(anchors.iter().map(|(file, anchor)| anchored(file, anchor)));
+        changes.extend(audit_file::changes(&anchors));
         if !changes.is_empty() {
             if let Err(error) = store.commit(changes).await {
                 self.audit.keep(anchors);
@@ -105,14 +105,9 @@ impl Presence {
                 .iter()
                 .map(|id| records::delete(Kind::Question, id)),
         );
-        let anchors = self.audit.end();
-        changes.extend(anchors.iter().map(|(file, anchor)| anchored(file, anchor)));
+        changes.extend(audit_file::changes(&self.audit.end()));
         store.commit(changes).await.map(drop)
     }
-}
-
-pub(crate) fn anchored(file: &str, anchor: &Anchor) -> Change {
-    records::put(Kind::Anchor, file, anchor)
 }
 
 /// What gateways left behind that were killed, and the oldest files beyond the bound that no process writes to.
@@ -130,12 +125,7 @@ async fn leftovers(store: &dyn Store) -> Result<Vec<Change>, StoreError> {
         changes.push(records::delete(Kind::Question, &id));
         changes.push(records::delete(Kind::Answer, &id));
     }
-    let removed = prune();
-    changes.extend(
-        removed
-            .iter()
-            .map(|file| records::delete(Kind::Anchor, file)),
-    );
+    changes.extend(audit_file::prune());
     Ok(changes)
 }
 

@@ -6,6 +6,7 @@ use tokio::sync::watch;
 
 use crate::demo::DemoModel;
 use crate::serve::access::Access;
+use crate::serve::callbacks::Callbacks;
 use crate::serve::events::Feeds;
 use crate::serve::limits::UserLimits;
 use crate::serve::logins::Logins;
@@ -32,6 +33,8 @@ pub(crate) struct App {
     pub(crate) people: People,
     /// How users come in.
     pub(crate) logins: Arc<Logins>,
+    /// Logins to servers that wait for their browser.
+    pub(crate) callbacks: Callbacks,
     pub(crate) rates: Arc<Rates>,
     /// What each user may use.
     pub(crate) limits: UserLimits,
@@ -64,6 +67,7 @@ impl App {
             closing.clone(),
             metrics.clone(),
         );
+        let callbacks = Callbacks::new(Arc::clone(&store), &logins.url);
         questions.ask_in(runs.downgrade());
         runs.answer_by(questions);
         Self {
@@ -73,6 +77,7 @@ impl App {
             metrics,
             access: Arc::new(access),
             people,
+            callbacks,
             logins: Arc::new(logins),
             rates: Arc::new(Rates::new(limits.requests_per_second)),
             limits,

@@ -1,10 +1,11 @@
 //! What a team's audit log has of logins and of changes to settings, users, servers and tokens.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 
-use crate::gateway::audit_file::AuditFile;
-use crate::gateway::presence::anchored;
-use crate::store::{Change, Store, Timestamp};
+use crate::gateway::audit_file::{self, Anchor, AuditFile};
+use crate::store::{Store, Timestamp};
 
 /// The audit log, if there is one: a team has.
 #[derive(Clone, Debug, Default)]
@@ -37,15 +38,8 @@ impl Audit {
         }
     }
 
-    async fn anchor(
-        &self,
-        store: &dyn Store,
-        anchors: std::collections::BTreeMap<String, crate::gateway::audit_file::Anchor>,
-    ) {
-        let changes: Vec<Change> = anchors
-            .iter()
-            .map(|(name, anchor)| anchored(name, anchor))
-            .collect();
+    async fn anchor(&self, store: &dyn Store, anchors: BTreeMap<String, Anchor>) {
+        let changes = audit_file::changes(&anchors);
         if changes.is_empty() {
             return;
         }

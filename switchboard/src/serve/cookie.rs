@@ -11,6 +11,8 @@ pub(crate) enum Cookie {
     Session,
     /// Which browser began a login.
     Login,
+    /// Which browser began a login to a server.
+    ServerLogin,
 }
 
 impl Cookie {
@@ -21,6 +23,8 @@ impl Cookie {
             (Self::Session, false) => "switchboard",
             (Self::Login, true) => "__Host-switchboard-login",
             (Self::Login, false) => "switchboard-login",
+            (Self::ServerLogin, true) => "__Host-switchboard-server-login",
+            (Self::ServerLogin, false) => "switchboard-server-login",
         }
     }
 
@@ -31,7 +35,7 @@ impl Cookie {
         // A login comes back by a link on another site; a session is for our own page only.
         let site = match self {
             Self::Session => "Strict",
-            Self::Login => "Lax",
+            Self::Login | Self::ServerLogin => "Lax",
         };
         let text =
             format!("{name}={value}; Path=/; Max-Age={age}; HttpOnly{secure}; SameSite={site}");

@@ -50,6 +50,7 @@ macro_rules! permissions {
 pub(crate) const PERMISSIONS: &[Permission] = permissions! {
     get "/auth/login" Least::Anyone;
     get "/auth/callback" Least::Anyone;
+    get "/oauth/callback" Least::Anyone;
     get "/api/login" Least::Anyone;
     post "/api/token" Least::Anyone;
     post "/api/logout" Least::Role(Viewer);

@@ -15,6 +15,8 @@ use sha2::{Digest as _, Sha256};
 use crate::home;
 use crate::store::{Server, Timestamp, UserId};
 
+/// How many logs of servers are kept that have only a name, as those of a command line.
+const MAX_NAMED: usize = 100;
 /// The size at which a file is cut down to its last half.
 const MAX_FILE: u64 = 1 << 20;
 /// How much of the end is read in search of lines, however large the file is.
@@ -211,11 +213,39 @@ fn copy(mut from: PipeReader, mut log: File, mut onward: io::PipeWriter) {
 fn open(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
+        if is_named(path) && !path.exists() {
+            // Without them nothing else is lost.
+            let _ = make_room(folder);
+        }
     }
     let mut options = home::private();
     let mut file = options.read(true).append(true).create(true).open(path)?;
     bound(&mut file)?;
     Ok(file)
+}
+
+/// Whether a log is that of a name, which nothing else removes: it ends in the name's digest.
+fn is_named(path: &Path) -> bool {
+    let name = path.file_stem().and_then(|name| name.to_str());
+    let digest = name.and_then(|name| name.rsplit_once('-'));
+    digest.is_some_and(|(_, it)| it.len() == 8 && it.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// Removes the logs of names that were written to longest ago, so that one more may be kept.
+fn make_room(folder: &Path) -> io::Result<()> {
+    let mut logs = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        if is_named(&entry.path()) {
+            logs.push((entry.metadata()?.modified()?, entry.path()));
+        }
+    }
+    logs.sort();
+    let too_many = (logs.len() + 1).saturating_sub(MAX_NAMED);
+    for (_, log) in logs.iter().take(too_many) {
+        std::fs::remove_file(log)?;
+    }
+    Ok(())
 }
 
 /// Cuts a file that has grown too large down to its last half.
@@ -236,6 +266,23 @@ fn bound(file: &mut File) -> io::Result<()> {
 mod tests {
     use super::*;
     use crate::store::ServerKind;
+
+    #[test]
+    fn logs_of_names_make_room_for_each_other_and_those_of_stored_servers_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(format!("{name}.log"));
+        let logs = || std::fs::read_dir(folder.path()).unwrap().count();
+        open(&at("1m7s1sserpr126x1")).unwrap();
+        for number in 0..MAX_NAMED + 5 {
+            open(&at(&format!("name-{number:08x}"))).unwrap();
+        }
+        assert_eq!(logs(), MAX_NAMED + 1);
+        assert!(at("1m7s1sserpr126x1").exists());
+        let last = at(&format!("name-{:08x}", MAX_NAMED + 4));
+        open(&last).unwrap();
+        assert!(last.exists());
+        assert_eq!(logs(), MAX_NAMED + 1, "one that is there needs no room");
+    }
 
     #[test]
     fn a_flood_of_standard_error_stays_bounded_on_disk_and_its_end_is_kept() {

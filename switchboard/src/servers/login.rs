@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_auth::{LoginPrompt, LoopbackAuthorizer, OAuth};
+use mcp_auth::{Authorizer, LoginPrompt, LoopbackAuthorizer, OAuth};
 use mcp_manager::{Endpoint, Manager, ManagerError, ManagerLimits, ServerConfig};
+use mcp_transport::BoxError;
 use tokio::sync::watch;
 
 use super::connector::{NetworkOf, OAuthClient, Reaching, connector};
@@ -14,24 +15,34 @@ use super::tokens::tokens;
 use crate::exit::{Exit, Failure};
 use crate::store::{Server, UserId};
 
-/// Time limit for a login.
-pub(super) const LOGIN_TIMEOUT: Duration = Duration::from_secs(300);
+/// Presents a login page.
+pub(crate) type ShowLogin = Arc<dyn Fn(&LoginPrompt) -> Result<(), BoxError> + Send + Sync>;
 
-/// Connects to a user's server, and lets the user log in if needed: `show` presents the login page.
+/// Logs in with a browser on this machine.
+pub(crate) fn on_this_machine(show: ShowLogin) -> Arc<dyn Authorizer> {
+    Arc::new(LoopbackAuthorizer::new(move |prompt| show(prompt)))
+}
+
+/// Time limit for a login.
+pub(crate) const LOGIN_TIMEOUT: Duration = Duration::from_secs(300);
+
+/// Connects to a user's server, and lets the user log in if needed: `show` presents the login page, and
+/// what `authorizer` makes knows where the browser comes back to.
 /// Returns the issuer of the tokens; `None` if no login was needed.
 pub(crate) async fn log_in(
     user: &UserId,
     (config, network): (ServerConfig, NetworkOf),
-    show: impl Fn(&LoginPrompt) -> Result<(), mcp_transport::BoxError> + Send + Sync + 'static,
+    authorizer: impl FnOnce(ShowLogin) -> Arc<dyn Authorizer>,
+    show: impl Fn(&LoginPrompt) -> Result<(), BoxError> + Send + Sync + 'static,
 ) -> Result<Option<String>, ManagerError> {
     let (issuer, seen) = watch::channel(None);
-    let authorizer = LoopbackAuthorizer::new(move |prompt| {
+    let authorizer = authorizer(Arc::new(move |prompt| {
         issuer.send_replace(Some(prompt.issuer.clone()));
         show(prompt)
-    });
+    }));
     let reaching = Reaching {
         oauth: OAuthClient {
-            authorizer: Some(Arc::new(authorizer)),
+            authorizer: Some(authorizer),
             ..OAuthClient::default()
         },
         network,

@@ -137,6 +137,19 @@ async fn whatever_a_server_calls_its_things_is_shown_as_data_by_every_verb() {
         vec!["prompt", "s", &odd, "unknown=1"],
         vec!["export", "--to", "claude-code"],
     ];
+    // What clients of the gateway call is in its audit log, by the same names.
+    let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
+        "params": {"name": format!("s__{good}"), "arguments": {}}});
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": {"name": name("client"), "version": name("1")}}});
+    let started = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let file = desk.home().join("hostile.json");
+    let entry = json!({"command": name("program"), "args": [name("argument")], "env": {"KEY": name("value")}});
+    let foreign =
+        json!({"mcpServers": {name("stranger"): entry, "other": {"url": name("https://")}}});
+    std::fs::write(&file, foreign.to_string()).unwrap();
+    let file = file.to_str().unwrap();
     for verb in &verbs {
         for flags in [&[][..], &["--json"]] {
             let verb = [&verb[..], flags].concat();
@@ -146,6 +159,22 @@ async fn whatever_a_server_calls_its_things_is_shown_as_data_by_every_verb() {
                 assert!(shown.starts_with("answer\nsecond line"), "{shown:?}");
             }
         }
+    }
+    let lines = format!("{hello}\n{started}\n{call}\n");
+    let mut gateway = desk.say(&["gateway", "--approve", "auto", "s"], &lines);
+    // On standard output it speaks the protocol.
+    gateway.stdout.clear();
+    check(&["gateway"], &gateway);
+    for verb in [
+        &["audit", "list"][..],
+        &["audit", "list", "--json"],
+        &["audit", "verify"],
+        &["import", file],
+        &["import", file, "--yes"],
+        &["import", file, "--yes", "--json"],
+        &["servers", "list"],
+    ] {
+        check(verb, &desk.run(verb));
     }
     server.shutdown().await;
 }

@@ -6,7 +6,11 @@ mod cluster;
 mod crash;
 mod holders;
 #[cfg(feature = "postgres")]
+mod meddler;
+#[cfg(feature = "postgres")]
 mod postgres;
+#[cfg(feature = "postgres")]
+mod refused;
 mod upgrade;
 
 use std::sync::Arc;

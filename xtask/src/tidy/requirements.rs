@@ -15,11 +15,39 @@ pub(super) fn check(files: &[&str], problems: &mut Vec<String>) {
     };
     let sources = files.iter().filter(|file| file.ends_with(".rs"));
     let sources = sources.filter_map(|file| Some((*file, fs::read_to_string(file).ok()?)));
-    let functions = functions(sources);
-    problems.extend(judge(&document, &functions));
+    let mut known = Known {
+        tests: functions(sources),
+        scenes: BTreeMap::new(),
+    };
+    for file in files.iter().filter(|file| file.ends_with(".test.mjs")) {
+        let name = file.rsplit('/').next().unwrap_or(file);
+        let text = fs::read_to_string(file).unwrap_or_default();
+        known.scenes.insert(name.replace(".test.mjs", ""), text);
+    }
+    problems.extend(judge(&document, &known));
 }
 
-/// The functions of all sources, each with the modules its file's path stands for, crate first.
+/// The tests that there are.
+struct Known {
+    tests: Functions,
+    /// The text of each file of browser tests, by its name.
+    scenes: BTreeMap<String, String>,
+}
+
+impl Known {
+    /// Whether a test is among them: `crate::module::name`, or `browser/file: scene`.
+    fn has(&self, test: &str) -> bool {
+        let scene = test
+            .strip_prefix("browser/")
+            .and_then(|it| it.split_once(": "));
+        match scene {
+            Some((file, title)) => self.scenes.get(file).is_some_and(|it| it.contains(title)),
+            None => exists(test, &self.tests),
+        }
+    }
+}
+
+/// The tests of all sources, each with the modules its file's path stands for, crate first.
 type Functions = BTreeMap<String, Vec<Vec<String>>>;
 
 fn functions<'a>(sources: impl IntoIterator<Item = (&'a str, String)>) -> Functions {
@@ -27,11 +55,20 @@ fn functions<'a>(sources: impl IntoIterator<Item = (&'a str, String)>) -> Functi
     for (file, text) in sources {
         let path = file.trim_end_matches(".rs");
         let modules: Vec<String> = path.split('/').map(str::to_owned).collect();
-        for name in text.lines().filter_map(declared) {
-            functions
-                .entry(name.to_owned())
-                .or_default()
-                .push(modules.clone());
+        // The claims of a contract are tests of whoever is held to it.
+        let is_contract = path.contains("/contract/");
+        let (mut is_test, mut in_attribute) = (false, false);
+        for line in text.lines().map(str::trim) {
+            if in_attribute || line.starts_with("#[") {
+                is_test |= line.starts_with("#[test") || line.contains("::test");
+                in_attribute = !line.ends_with(']');
+            } else if let Some(name) = declared(line) {
+                if is_test || is_contract {
+                    let places = functions.entry(name.to_owned()).or_default();
+                    places.push(modules.clone());
+                }
+                is_test = false;
+            }
         }
     }
     functions
@@ -49,7 +86,7 @@ fn declared(line: &str) -> Option<&str> {
 }
 
 /// What is wrong with the document.
-fn judge(document: &str, functions: &Functions) -> Vec<String> {
+fn judge(document: &str, known: &Known) -> Vec<String> {
     let mut problems = Vec::new();
     let listed = document
         .split("```ids\n")
@@ -83,7 +120,7 @@ fn judge(document: &str, functions: &Functions) -> Vec<String> {
             ));
         }
         for test in tests(line) {
-            if !exists(test, functions) {
+            if !known.has(test) {
                 problems.push(format!(
                     "{at}: there is no test {test}; name one that exists"
                 ));
@@ -134,17 +171,18 @@ fn exists(test: &str, functions: &Functions) -> bool {
 mod tests {
     use super::*;
 
-    fn known() -> Functions {
-        functions([
-            (
-                "a/tests/it/deep/one.rs",
-                "#[test]\nfn holds() {}\n".to_owned(),
-            ),
-            (
-                "b/src/two.rs",
-                "    pub(super) async fn other(\n".to_owned(),
-            ),
-        ])
+    fn known() -> Known {
+        let one = "#[test]\n#[cfg(unix)]\nfn holds() {}\nfn helps() {}\n";
+        let two = "    #[tokio::test(\n    x = 1\n)]\n    pub(super) async fn other(\n";
+        let claim = "pub fn claimed(\n";
+        Known {
+            tests: functions([
+                ("a/tests/it/deep/one.rs", one.to_owned()),
+                ("b/src/two.rs", two.to_owned()),
+                ("b/src/store/contract/three.rs", claim.to_owned()),
+            ]),
+            scenes: [("page".to_owned(), "scene('it opens')".to_owned())].into(),
+        }
     }
 
     fn document(rows: &str) -> String {
@@ -153,7 +191,8 @@ mod tests {
 
     #[test]
     fn a_document_whose_tests_exist_is_in_order() {
-        let rows = "| A1 | x `y` | `a::deep::one::holds` |\n| A2 | z | `b::two::other`, `a::one::holds` |\n";
+        let rows = "| A1 | x `y` | `a::deep::one::holds`, `browser/page: it opens` |\n\
+             | A2 | z | `b::two::other`, `a::one::holds`, `b::three::claimed` |\n";
         assert_eq!(judge(&document(rows), &known()), Vec::<String>::new());
     }
 
@@ -162,6 +201,13 @@ mod tests {
         let rows = "| A1 | x | `a::one::gone` |\n| A2 | z | `b::one::holds`, `a::two::holds` |\n";
         let problems = judge(&document(rows), &known());
         assert_eq!(problems.len(), 3, "{problems:?}");
+    }
+
+    #[test]
+    fn what_only_helps_a_test_and_a_scene_that_is_gone_are_no_tests() {
+        let rows = "| A1 | x | `a::one::helps` |\n| A2 | z | `browser/page: it closes` |\n";
+        let problems = judge(&document(rows), &known());
+        assert_eq!(problems.len(), 2, "{problems:?}");
     }
 
     #[test]

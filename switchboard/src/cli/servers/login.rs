@@ -44,9 +44,10 @@ impl Login {
             }
             Ok(())
         };
+        let reached = (config.clone(), NetworkOf::default());
         let mut interrupts = Interrupts::new();
         let done = tokio::select! {
-            done = servers::log_in(&row.user_id, (config.clone(), NetworkOf::default()), show) => done,
+            done = servers::log_in(&row.user_id, reached, servers::on_this_machine, show) => done,
             () = interrupts.next() => {
                 return Err(Failure::new(Exit::Cancelled, "cancelled"));
             }

@@ -3,19 +3,27 @@
 use std::time::Duration;
 
 use axum::Json;
+use axum::extract::{RawQuery, State};
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse as _, Response};
 use mcp_manager::NoopElicitation;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
+use crate::serve::api::login::redirect;
 use crate::serve::api::servers::refusal;
+use crate::serve::app::App;
+use crate::serve::callbacks::CALLBACK;
+use crate::serve::cookie::{self, Cookie};
 use crate::serve::error::ApiError;
 use crate::serve::extractor::{Owned, OwnedServer};
-use crate::serve::input::Params;
+use crate::serve::input::{Client, Params};
 use crate::serve::routes::Routes;
 use crate::servers::doctor::{Examination, Finding, Problem, trial};
-use crate::servers::{ServerLog, one_off, pending};
-use crate::store::{Server, ServerKind, Trust};
+use crate::servers::{LOGIN_TIMEOUT, ServerLog, on_this_machine, one_off, pending};
+use crate::store::{Server, ServerKind, StoreError, Trust};
+use crate::token::fresh;
 
 /// Slower startups are reported.
 const SLOW: Duration = Duration::from_secs(5);
@@ -30,6 +38,7 @@ pub(super) fn routes() -> Routes {
         .post("/api/mcp-servers/{id}/disconnect", disconnect)
         .post("/api/mcp-servers/{id}/test", test)
         .post("/api/mcp-servers/{id}/login", log_in)
+        .get(CALLBACK, logged_in)
         .post("/api/mcp-servers/{id}/logout", log_out)
         .get("/api/mcp-servers/{id}/logs", logs)
 }
@@ -93,15 +102,45 @@ fn tested(row: &Server, examination: &Examination) -> Value {
 }
 
 /// Returns the login page; `null` if no login is needed. The server is connected once the login is
-/// done.
-async fn log_in(OwnedServer { user_servers, row }: OwnedServer) -> Result<Json<Value>, ApiError> {
+/// done: by this machine's browser, or by the one that asks, where others can reach this program.
+async fn log_in(
+    State(app): State<App>,
+    OwnedServer { user_servers, row }: OwnedServer,
+) -> Result<Response, ApiError> {
     if row.kind == ServerKind::Stdio {
         let message = format!("server {:?} is a program: it has no login", row.name);
         return Err(ApiError::unfit(message).with_hint("Programs get their keys by variables."));
     }
-    let url = user_servers.log_in(&row).await;
-    let url = url.map_err(|finding| refusal(&row, &finding))?;
-    Ok(Json(json!({ "url": url })))
+    let refused = |finding: Finding| refusal(&row, &finding);
+    if !app.reach.is_public() {
+        let url = user_servers.log_in(&row, on_this_machine).await;
+        return Ok(Json(json!({ "url": url.map_err(refused)? })).into_response());
+    }
+    let browser = fresh().map_err(|error| StoreError::Failed(error.into()))?;
+    let authorizer = app.callbacks.authorizer(&row.user_id, &browser);
+    let url = user_servers.log_in(&row, authorizer).await;
+    let mut response = Json(json!({ "url": url.map_err(refused)? })).into_response();
+    let held = Cookie::ServerLogin.set(app.logins.is_secure, &browser, LOGIN_TIMEOUT);
+    let held = held.map(|cookie| (header::SET_COOKIE, cookie));
+    response.headers_mut().extend(held);
+    Ok(response)
+}
+
+/// A login page has sent a browser back.
+async fn logged_in(
+    State(app): State<App>,
+    Client(from): Client,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let counted = app.rates.count_login(from);
+    counted.map_err(ApiError::rate_limited)?;
+    let browser = cookie::read(&headers, Cookie::ServerLogin.name(app.logins.is_secure));
+    let query = query.unwrap_or_default();
+    Ok(match app.callbacks.came_back(&query, browser).await? {
+        Ok(()) => redirect("/#/servers", None),
+        Err(code) => redirect(&format!("/#problem={code}"), None),
+    })
 }
 
 async fn log_out(OwnedServer { user_servers, row }: OwnedServer) -> Result<Json<Value>, ApiError> {

@@ -247,7 +247,7 @@ fn after(span: Duration) -> Timestamp {
     Timestamp::from_millis(Timestamp::now().as_millis().saturating_add(millis))
 }
 
-fn redirect(place: &str, cookie: Option<HeaderValue>) -> Response {
+pub(super) fn redirect(place: &str, cookie: Option<HeaderValue>) -> Response {
     let mut response = StatusCode::SEE_OTHER.into_response();
     let headers = response.headers_mut();
     // What is in it was checked: a URL of the provider, or a view.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_auth::LoginPrompt;
+use mcp_auth::{Authorizer, LoginPrompt};
 use mcp_manager::ServerConfig;
 use mcp_transport::BoxError;
 use parking_lot::Mutex;
@@ -11,13 +11,17 @@ use tokio::sync::oneshot;
 use super::user_servers::UserServers;
 use crate::exit::Failure;
 use crate::servers::doctor::{Finding, diagnose};
-use crate::servers::{self, log_in};
+use crate::servers::{self, ShowLogin, log_in};
 use crate::store::{Change, Server, TokenRef};
 
 impl UserServers {
     /// Starts a login. Returns the login page; `None` if no login is needed. The connection is made
     /// as soon as the login is.
-    pub(crate) async fn log_in(self: &Arc<Self>, row: &Server) -> Result<Option<String>, Finding> {
+    pub(crate) async fn log_in(
+        self: &Arc<Self>,
+        row: &Server,
+        authorizer: impl FnOnce(ShowLogin) -> Arc<dyn Authorizer> + Send + 'static,
+    ) -> Result<Option<String>, Finding> {
         let config = self.allowed(row).await?;
         let (page, shown) = oneshot::channel();
         let page = Mutex::new(Some(page));
@@ -32,7 +36,7 @@ impl UserServers {
         let (user, who, how) = (self.user.clone(), row.clone(), config);
         let network = self.network();
         let login = tokio::spawn(async move {
-            let done = log_in(&user, (how.clone(), network), show).await;
+            let done = log_in(&user, (how.clone(), network), authorizer, show).await;
             let done = done.map_err(|error| diagnose(&how, &error));
             if let Some(user_servers) = user_servers.upgrade() {
                 user_servers.logged_in(&who, &how, &done).await;

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::Arc;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -13,7 +14,7 @@ use crate::program::{left_running, path};
 pub(crate) struct Desk {
     home: TempDir,
     mark: String,
-    database: Option<Database>,
+    database: Option<Arc<Database>>,
 }
 
 impl Desk {
@@ -49,8 +50,22 @@ impl Desk {
 
     /// Whoever serves here serves on the back end that is tested.
     pub(crate) fn on_tested_store(mut self) -> Self {
-        self.database = self.database.or_else(Database::of_user);
+        self.database = self.database.or_else(|| Database::of_user().map(Arc::new));
         self
+    }
+
+    /// One with a PostgreSQL database, if there is a server.
+    pub(crate) fn on_postgres(mut self) -> Option<Self> {
+        let server = crate::database::server()?;
+        self.database = Some(Arc::new(Database::make(&server)));
+        Some(self)
+    }
+
+    /// A desk at another machine with the same database.
+    pub(crate) fn beside(&self) -> Self {
+        let mut beside = Self::new();
+        beside.database.clone_from(&self.database);
+        beside
     }
 
     /// Whether other machines could share the store: they go on with what a killed one leaves behind.

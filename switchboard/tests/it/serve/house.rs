@@ -153,6 +153,20 @@ impl House {
     #[cfg(unix)]
     pub(crate) fn stop(&mut self) {
         self.terminate();
+        self.ended();
+    }
+
+    /// Waits until it takes no connections any more.
+    #[cfg(unix)]
+    pub(crate) fn until_it_refuses_connections(&self) {
+        while TcpStream::connect(("127.0.0.1", self.port)).is_ok() {
+            std::thread::park_timeout(Duration::from_millis(20));
+        }
+    }
+
+    /// Waits for its end.
+    #[cfg(unix)]
+    pub(crate) fn ended(&mut self) {
         let mut child = self.child.take().unwrap();
         let status = child.wait().unwrap();
         assert_eq!(status.code(), Some(0));

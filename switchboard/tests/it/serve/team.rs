@@ -358,7 +358,7 @@ async fn a_session_ends_by_disuse_by_age_by_logout_and_with_its_user() {
 }
 
 #[test]
-fn a_token_ends_when_it_is_revoked_or_too_old_and_is_never_shown_again() {
+fn a_token_ends_when_it_is_revoked_and_is_never_shown_again() {
     let desk = Desk::new().on_tested_store();
     let ann = token(&desk, "ann", "admin", "owner");
     let house = team(desk);

@@ -6,7 +6,7 @@ use super::House;
 use super::house::Chat;
 
 /// A call that runs until it is stopped.
-fn running(house: &House) -> Chat {
+pub(super) fn running(house: &House) -> Chat {
     let mut events = house.events("");
     let chat = house.say(&json!({"approvalMode": "ask"}), "please be slow");
     events.until_waiting();

@@ -23,16 +23,17 @@ fn fetch(url: &str) -> String {
     answer
 }
 
+/// Where the page of a login sends the browser.
+pub(crate) fn redirect(url: &str) -> String {
+    let answer = fetch(url);
+    let mut lines = answer.lines().filter_map(|line| line.split_once(": "));
+    let place = lines.find(|(name, _)| name.eq_ignore_ascii_case("location"));
+    place.unwrap().1.to_owned()
+}
+
 /// Plays the person with the browser: follows the login's address to its end.
 pub(crate) fn visit(note: &str) {
-    let url = note.split_whitespace().last().unwrap();
-    let answer = fetch(url);
-    let lines = answer.lines().filter_map(|line| line.split_once(": "));
-    let place = lines
-        .filter(|(name, _)| name.eq_ignore_ascii_case("location"))
-        .map(|(_, place)| place.to_owned())
-        .next();
-    let done = fetch(&place.unwrap());
+    let done = fetch(&redirect(note.split_whitespace().last().unwrap()));
     assert!(done.starts_with("HTTP/1.1 200"), "{done}");
 }
 

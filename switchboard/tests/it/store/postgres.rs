@@ -8,10 +8,9 @@ use switchboard::store::{
     Change, Conversation, ConversationId, LEASE_TIMEOUT, LeaseId, Message, NewEvent,
     PostgresLimits, PostgresStore, Role, Span, Store, StoreError, UserId, contract,
 };
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
 use tokio_postgres::{Client, NoTls};
 
+use super::meddler::{Passed, error, meddle};
 use crate::database::{self, Database};
 
 /// A server for tests, and the databases that were made on it.
@@ -177,52 +176,19 @@ async fn a_commit_is_made_once_even_if_connections_are_cut() {
 /// As a pool does whose server dies once it has committed: the answer to a commit is an error with the
 /// code of a lost connection. Returns the port, and how many answers are still to be lost.
 async fn losing_pool(server: &str) -> (u16, Arc<AtomicUsize>) {
-    let server: tokio_postgres::Config = server.parse().unwrap();
-    let port = server.get_ports()[0];
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let own = listener.local_addr().unwrap().port();
     let left = Arc::new(AtomicUsize::new(0));
     let shared = Arc::clone(&left);
-    tokio::spawn(async move {
-        while let Ok((client, _)) = listener.accept().await {
-            let server = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
-            let left = Arc::clone(&shared);
-            tokio::spawn(async move {
-                let (mut from_client, mut to_client) = client.into_split();
-                let (mut from_server, mut to_server) = server.into_split();
-                tokio::spawn(
-                    async move { tokio::io::copy(&mut from_client, &mut to_server).await },
-                );
-                loop {
-                    let Ok(kind) = from_server.read_u8().await else {
-                        return;
-                    };
-                    let length = from_server.read_u32().await.unwrap();
-                    let mut body = vec![0; length as usize - 4];
-                    from_server.read_exact(&mut body).await.unwrap();
-                    let less = |left: usize| left.checked_sub(1);
-                    if (kind, &*body) == (b'C', b"COMMIT\0")
-                        && left.fetch_update(Relaxed, Relaxed, less).is_ok()
-                    {
-                        let lost = b"SFATAL\0VFATAL\0C08P01\0Mserver conn crashed?\0\0";
-                        to_client.write_u8(b'E').await.unwrap();
-                        to_client.write_u32(lost.len() as u32 + 4).await.unwrap();
-                        to_client.write_all(lost).await.unwrap();
-                        return;
-                    }
-                    let passed_on = async {
-                        to_client.write_u8(kind).await?;
-                        to_client.write_u32(length).await?;
-                        to_client.write_all(&body).await
-                    };
-                    if passed_on.await.is_err() {
-                        return;
-                    }
-                }
-            });
+    let port = meddle(server, move |kind, body| {
+        let less = |left: usize| left.checked_sub(1);
+        if (*kind, &**body) != (b'C', b"COMMIT\0")
+            || shared.fetch_update(Relaxed, Relaxed, less).is_err()
+        {
+            return Passed::On;
         }
+        (*kind, *body) = error("08P01", "server conn crashed?");
+        Passed::Last
     });
-    (own, left)
+    (port.await, left)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
