@@ -105,6 +105,10 @@ pub(crate) fn check(profile: &Profile) -> Result<(), &'static str> {
             "a profile that lists hosts cannot allow Unix sockets, by which it would reach others: \
              remove one of the two",
         ),
+        Network::Hosts(_) if !kernel::answers_connects() => Err(
+            "this machine lets no process look at another (`sysctl kernel.yama.ptrace_scope` is 2 or 3), and by that \
+             listed hosts are reached: set it to 1, or allow no network or all of it",
+        ),
         _ => Ok(()),
     }
 }

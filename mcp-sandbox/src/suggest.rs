@@ -35,7 +35,7 @@ pub struct Suggestion {
 const SCRIPTS: [&str; 8] = ["js", "mjs", "cjs", "ts", "py", "pyz", "jar", "rb"];
 
 /// Launchers that download what they run. From where, their own configuration says.
-const LAUNCHERS: [&str; 5] = ["npx", "bunx", "pnpm", "uvx", "pipx"];
+const LAUNCHERS: [&str; 7] = ["npx", "bunx", "pnpm", "uvx", "uv", "pipx", "dnx"];
 
 /// Suggests a profile under which a command probably works, with the reasons why it allows more than
 /// [`Profile::for_command`]. `kind` returns the kind of a path.

@@ -75,6 +75,8 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 #[derive(Clone, Debug)]
 pub struct Options {
     tokens: PathBuf,
+    /// What tells the store from others on this machine.
+    database: PathBuf,
     reach: Reach,
     users: Vec<String>,
     trusted: Vec<String>,
@@ -89,8 +91,10 @@ pub struct Options {
 impl Options {
     /// Serves the local user on a free port. The tokens are kept in this file.
     pub fn new(tokens: impl Into<PathBuf>) -> Self {
+        let tokens = tokens.into();
         Self {
-            tokens: tokens.into(),
+            database: tokens.clone(),
+            tokens,
             reach: Reach::local(0),
             users: Vec::new(),
             trusted: Vec::new(),
@@ -107,7 +111,10 @@ impl Options {
     pub fn beside(database: &Path) -> Self {
         let mut file = database.as_os_str().to_owned();
         file.push(".tokens.json");
-        Self::new(PathBuf::from(file))
+        Self {
+            database: database.to_owned(),
+            ..Self::new(PathBuf::from(file))
+        }
     }
 
     /// On this port; 0 is a free one.
@@ -298,7 +305,11 @@ impl Serve {
             store,
             access,
             demo,
-            (Arc::clone(&reach), names),
+            (
+                Arc::clone(&reach),
+                names,
+                options.database.display().to_string(),
+            ),
             closed.clone(),
             (people.clone(), logins, options.limits),
         );

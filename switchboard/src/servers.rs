@@ -12,6 +12,7 @@ mod entry;
 mod export;
 mod host;
 pub(crate) mod import;
+pub(crate) mod install;
 mod log;
 mod login;
 mod lookup;

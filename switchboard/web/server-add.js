@@ -8,6 +8,7 @@ import { plain, plainLines } from './format.js';
 import { act, failed, notice } from './notices.js';
 import { tryOut } from './server-actions.js';
 import { editServer } from './server-edit.js';
+import { installServer } from './server-install.js';
 import { text } from './text.js';
 
 const EXAMPLE = `{
@@ -37,6 +38,10 @@ export function addServer(done) {
       textButton(text.add.imports, () => {
         dialog.close();
         importServers(done);
+      }),
+      textButton(text.add.installs, () => {
+        dialog.close();
+        installServer(done);
       }),
     ),
   );

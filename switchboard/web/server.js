@@ -10,6 +10,7 @@ import { resources } from './resources.js';
 import { sandboxLines } from './sandbox.js';
 import { testServer } from './server-actions.js';
 import { editServer } from './server-edit.js';
+import { updateServer } from './server-install.js';
 import { review } from './server-review.js';
 import { endpoint, kindOf, statusBadge, troubleOf } from './servers.js';
 import { text } from './text.js';
@@ -47,6 +48,7 @@ export function serverView(id, tab) {
   let server = null;
   const view = { title: t.title, element, leave: () => stop.forEach((end) => end()) };
   const test = button(text.common.test, () => act(test, async () => draw(await testServer(server, found))), { class: 'button small' });
+  const update = button(text.install.update, () => act(update, () => updateServer(server, draw)), { class: 'button small' });
   const edit = button(text.common.edit, () => editServer(server, draw), { class: 'button small' });
 
   function draw(it) {
@@ -64,6 +66,7 @@ export function serverView(id, tab) {
         h('span', { class: 'mono cut grow' }, pending ? '' : endpoint(it)),
         test,
         edit,
+        it.installed?.registry && update,
       ),
       pending && review(it),
       sandboxLines(it),

@@ -18,6 +18,26 @@ fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|it| it.uid() == 0)
 }
 
+/// Whether connections of a server to listed hosts can be made for it, which takes a look at its memory.
+pub(super) fn answers_connects() -> bool {
+    let scope = fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    may_look_at_children(&scope, &status)
+}
+
+/// Pure: from Yama's setting and our own `/proc/self/status`. Up to 1, a process may look at what it started; with 2
+/// only those that may trace anything; with 3 none.
+fn may_look_at_children(scope: &str, status: &str) -> bool {
+    const CAP_SYS_PTRACE: u64 = 1 << 19;
+    let capabilities = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let capabilities = capabilities.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok());
+    match scope.trim() {
+        "2" => capabilities.is_some_and(|them| them & CAP_SYS_PTRACE != 0),
+        "3" => false,
+        _ => true,
+    }
+}
+
 /// Pure: the same for a kernel that is described.
 pub(crate) fn judge(profile: &Profile, abi: i32, has_filters: bool, is_root: bool) -> Containment {
     use Guarantee as G;
@@ -159,6 +179,27 @@ mod tests {
             G::Kernel,
         ];
         assert_eq!(missing(7, false, false), without_filters);
+    }
+
+    #[test]
+    fn listed_hosts_need_a_look_at_the_server() {
+        let (none, all) = (
+            "CapEff:\t0000000000000000\n",
+            "Name:\tx\nCapEff:\t000001ffffffffff\n",
+        );
+        for (scope, status, holds) in [
+            ("", none, true),
+            ("1\n", none, true),
+            ("2\n", none, false),
+            ("2\n", all, true),
+            ("3\n", all, false),
+        ] {
+            assert_eq!(
+                may_look_at_children(scope, status),
+                holds,
+                "{scope:?} {status:?}"
+            );
+        }
     }
 
     #[test]

@@ -1,13 +1,17 @@
 //! `switchboard servers`: stored servers.
 
 mod add;
+mod ask;
 mod edit;
+mod install;
 mod list;
 mod login;
+mod outdated;
 mod pick;
 mod sandbox;
 mod settings;
 mod test;
+mod update;
 
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -16,6 +20,7 @@ use crate::chat::clean;
 use crate::cli::Global;
 use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
+use crate::servers::install::remove_bundle;
 use crate::servers::sandbox::remove_folder;
 use crate::servers::{
     Host, NetworkOf, ServerLog, Switch, find, forget_unused, log_out, review, update,
@@ -33,6 +38,12 @@ pub(crate) struct Servers {
 enum Verb {
     /// Add a server: NAME -- COMMAND…, or NAME URL
     Add(Box<add::Add>),
+    /// Install a server from a registry, a package, a bundle or a server.json; it is shown first
+    Install(Box<install::Install>),
+    /// Update installed servers; what changes is shown first
+    Update(Box<update::Update>),
+    /// List installed servers of which the registry has another version
+    Outdated(outdated::Outdated),
     /// List servers as they were last seen (default)
     #[command(visible_alias = "ls")]
     List,
@@ -40,7 +51,7 @@ enum Verb {
     Show(Named),
     /// Change a server
     Edit(Box<edit::Edit>),
-    /// Remove a server with its tokens, log, rules and what it kept in its sandbox
+    /// Remove a server with its tokens, log, rules, bundle and what it kept in its sandbox
     #[command(visible_alias = "rm")]
     Remove(Named),
     /// Enable a server; this also allows a project's server to start
@@ -83,6 +94,9 @@ impl Servers {
     pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
         match self.verb.unwrap_or(Verb::List) {
             Verb::Add(verb) => verb.run(global, out).await,
+            Verb::Install(verb) => verb.run(global, out).await,
+            Verb::Update(verb) => verb.run(global, out).await,
+            Verb::Outdated(verb) => verb.run(global, out).await,
             Verb::List => list::list(global, out).await,
             Verb::Show(named) => list::show(global, out, &named.name).await,
             Verb::Edit(verb) => verb.run(global, out).await,
@@ -109,7 +123,7 @@ async fn remove(global: &Global, out: &Out, name: &str) -> Result<Exit, Failure>
     store.close().await?;
     let secrets = forget_unused(&row, None).await;
     let log = ServerLog::of(&row).remove();
-    let folder = remove_folder(&row);
+    let folder = remove_folder(&row).and(remove_bundle(&row));
     out.result(&json!({ "removed": name }), format!("Removed {name}."));
     forgotten?;
     secrets?;
@@ -117,7 +131,7 @@ async fn remove(global: &Global, out: &Out, name: &str) -> Result<Exit, Failure>
         Failure::new(Exit::Other, format!("the log of {name} cannot be removed")).caused_by(error)
     })?;
     folder.map_err(|error| {
-        let text = format!("the folder that {name} had in its sandbox cannot be removed");
+        let text = format!("the folders that {name} had cannot be removed");
         Failure::new(Exit::Other, text).caused_by(error)
     })?;
     Ok(Exit::Done)

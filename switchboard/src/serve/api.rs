@@ -8,6 +8,7 @@ mod elicitations;
 mod gateway;
 mod health;
 mod import;
+mod install;
 mod login;
 mod messages;
 mod models;
@@ -55,6 +56,7 @@ pub(crate) fn routes() -> Routes {
         .merge(tools::routes())
         .merge(resources::routes())
         .merge(import::routes())
+        .merge(install::routes())
         .merge(assistants::routes())
         .merge(settings::routes())
         .merge(models::routes())

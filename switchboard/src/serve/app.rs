@@ -42,6 +42,8 @@ pub(crate) struct App {
     pub(crate) feeds: Feeds,
     /// The names by which it may be asked for, each with the origin of its page.
     pub(crate) names: Arc<[(String, String)]>,
+    /// What tells the store from others on this machine.
+    pub(crate) database: Arc<str>,
     /// Who can reach it.
     pub(crate) reach: Arc<Reach>,
     /// True once the program ends.
@@ -53,7 +55,7 @@ impl App {
         store: Arc<dyn Store>,
         access: Access,
         demo: DemoModel,
-        (reach, names): (Arc<Reach>, Vec<(String, String)>),
+        (reach, names, database): (Arc<Reach>, Vec<(String, String)>, String),
         closing: watch::Receiver<bool>,
         (people, logins, limits): (People, Logins, UserLimits),
     ) -> Self {
@@ -83,6 +85,7 @@ impl App {
             limits,
             feeds: Feeds::default(),
             names: names.into(),
+            database: database.into(),
             reach,
             closing,
         }

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 const PARTS: &[&str] = &[
     include_str!("openapi/base.json"),
     include_str!("openapi/servers.json"),
+    include_str!("openapi/install.json"),
     include_str!("openapi/tools.json"),
     include_str!("openapi/assistants.json"),
     include_str!("openapi/settings.json"),

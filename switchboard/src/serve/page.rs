@@ -91,6 +91,7 @@ const FILES: &[File] = &[
     asset!("server-actions.js", SCRIPT),
     asset!("server-add.js", SCRIPT),
     asset!("server-edit.js", SCRIPT),
+    asset!("server-install.js", SCRIPT),
     asset!("server-review.js", SCRIPT),
     asset!("server.js", SCRIPT),
     asset!("servers.js", SCRIPT),

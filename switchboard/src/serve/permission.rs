@@ -75,6 +75,9 @@ pub(crate) const PERMISSIONS: &[Permission] = permissions! {
     delete "/api/mcp-servers/{id}" Least::Role(Member), audited;
     post "/api/mcp-servers/import" Least::Role(Member), audited;
     get "/api/mcp-servers/export" Least::Role(Member);
+    post "/api/mcp-servers/install" Least::Role(Member), audited;
+    get "/api/mcp-servers/outdated" Least::Role(Member);
+    post "/api/mcp-servers/{id}/update" Least::Role(Member), audited;
     post "/api/mcp-servers/{id}/connect" Least::Role(Member);
     post "/api/mcp-servers/{id}/disconnect" Least::Role(Member);
     post "/api/mcp-servers/{id}/test" Least::Role(Member);

@@ -1,20 +1,25 @@
 //! Sandboxes of servers: which profile a server has, where its own folder is, and what it was denied.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use mcp_config::{ConfigFile, Variable};
 use mcp_manager::{Endpoint, ServerConfig};
-use mcp_sandbox::{Denial, HostRule, Network, PathKind, Profile, Sandbox, Suggestion, suggest};
+use mcp_sandbox::{
+    Containment, Denial, HostRule, Network, PathKind, Profile, Sandbox, Suggestion, suggest,
+};
 use mcp_transport::{LocalSpawner, ServerCommand, Spawner};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
+use super::install::bundle_of;
 use super::log::ServerLog;
 use crate::exit::{Exit, Failure};
 use crate::home;
-use crate::store::{Server, ServerKind, UserId};
+use crate::store::{Server, ServerKind, StoredValue, UserId};
 
 /// Lines of a server's log that are searched for denials.
 const LINES: usize = 400;
@@ -172,7 +177,7 @@ impl Wish {
             _ if row.kind != ServerKind::Stdio => {
                 return Err("a sandbox is for servers with a command".to_owned());
             }
-            Self::Strict => Some(Profile::new()),
+            Self::Strict => Some(with_bundle(row, Profile::new())),
             Self::Suggested => Some(suggested(row)?.0),
             Self::Own(profile) => {
                 check(&profile)?;
@@ -186,7 +191,7 @@ impl Wish {
 /// The profile that is suggested for a server, and why it allows what it does. It starts on this machine
 /// even if some of it cannot be enforced here.
 pub(crate) fn suggested(row: &Server) -> Result<(Profile, Vec<Suggestion>), String> {
-    let config = super::to_config(row)?;
+    let config = answered(row, super::to_config(row)?);
     let Endpoint::Stdio(command) = config.endpoint() else {
         return Err("a sandbox is for servers with a command".to_owned());
     };
@@ -198,18 +203,54 @@ pub(crate) fn suggested(row: &Server) -> Result<(Profile, Vec<Suggestion>), Stri
     let (mut profile, reasons) = suggest(command, kind);
     // What is configured for it is passed on at each start.
     profile.variables.clear();
-    profile.may_be_weaker = !not_contained(&profile).is_empty();
+    profile = with_bundle(row, profile);
+    // Agreed to, and nothing else: on another machine the rest still holds, or it does not start.
+    profile.may_lack = containment(&profile)
+        .missing()
+        .map(|(which, _)| which)
+        .collect();
     Ok((profile, reasons))
+}
+
+/// The profile of a server that came in a bundle: it may read all of its bundle, and change nothing in it.
+fn with_bundle(row: &Server, mut profile: Profile) -> Profile {
+    if let Some(folder) = bundle_of(row) {
+        for paths in [&mut profile.read, &mut profile.write] {
+            paths.retain(|path| !path.starts_with(&folder));
+        }
+        profile.read.insert(0, folder);
+    }
+    profile
+}
+
+/// A configuration with its answers in it, as far as they are in the store: they may be paths.
+fn answered(row: &Server, config: ServerConfig) -> ServerConfig {
+    let answers: BTreeMap<String, StoredValue> = super::answers(row).collect();
+    let value = |variable: Variable<'_>| match variable {
+        Variable::Input(id) => match answers.get(id) {
+            Some(StoredValue::Plain(text)) => Some(text.clone()),
+            _ => Some("${}".to_owned()),
+        },
+        Variable::Host("userHome") => Some(user_home()?.to_string_lossy().into_owned()),
+        // Nothing that is a path.
+        _ => Some("${}".to_owned()),
+    };
+    let file = ConfigFile::new().with_server(config.clone());
+    let resolved = file.resolve(&value).servers.into_iter().next();
+    resolved.unwrap_or(config)
 }
 
 /// What this machine cannot enforce of a profile, each with the reason.
 pub(crate) fn not_contained(profile: &Profile) -> Vec<String> {
-    let containment =
-        Sandbox::new(profile.clone(), folder_of(&UserId::local(), "none")).containment();
+    let containment = containment(profile);
     let missing = containment.missing();
     missing
         .map(|(which, why)| format!("{which}: {why}"))
         .collect()
+}
+
+fn containment(profile: &Profile) -> Containment {
+    Sandbox::new(profile.clone(), folder_of(&UserId::local(), "none")).containment()
 }
 
 /// A profile in one line for people.

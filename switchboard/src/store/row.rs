@@ -3,6 +3,7 @@
 mod assistant;
 mod call;
 mod conversation;
+mod installed;
 mod login;
 mod policy;
 mod run;
@@ -11,6 +12,7 @@ mod server;
 pub use assistant::{Assistant, McpMode, OnLimit, Setting, ToolSelection};
 pub use call::{Blob, CallStatus, ToolCall};
 pub use conversation::{Conversation, Message, MessagePlace, Role};
+pub use installed::Installed;
 pub use login::{
     AccessToken, Arrival, LoginAttempt, LoginSession, TeamRole, TokenScope, User, UserEdit,
 };

@@ -65,7 +65,7 @@ tables! {
         json [] flags [];
     SERVERS = "mcp_servers" "server" key ["id"] owner Some("user_id"),
         json ["headers", "args", "env", "disabled_tools", "auto_approve_tools", "tool_timeouts",
-            "extra", "sandbox"]
+            "extra", "sandbox", "installed"]
         flags ["is_active", "plain_values", "parallel", "always_load"];
     SERVER_TOOLS = "server_tools" "tool" key ["server_id", "name"] owner None,
         json ["definition"] flags [];

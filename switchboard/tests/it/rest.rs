@@ -6,6 +6,8 @@ mod chats;
 mod connection;
 mod desk;
 mod guests;
+#[cfg(unix)]
+mod install;
 mod login;
 mod models;
 #[cfg(target_os = "linux")]

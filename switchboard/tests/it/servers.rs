@@ -5,7 +5,10 @@ mod assistants;
 pub(crate) mod bench;
 mod broken;
 mod import;
+#[cfg(unix)]
+mod install;
 pub(crate) mod login;
+pub(crate) mod mirror;
 pub(crate) mod realm;
 #[cfg(target_os = "linux")]
 pub(crate) mod sandbox;
@@ -14,3 +17,4 @@ mod scan;
 mod terminal;
 mod transports;
 mod verbs;
+pub(crate) mod zip;

@@ -169,6 +169,7 @@ pub(super) async fn show(global: &Global, out: &Out, name: &str) -> Result<Exit,
         "status": status(&row, &tools),
         "config": entry,
         "sandbox": sandbox::to_json(&row),
+        "installed": row.installed,
         "findings": scan::all_to_json(&found),
         "source": row.source,
         "trust": row.trust,
@@ -193,6 +194,11 @@ pub(super) async fn show(global: &Global, out: &Out, name: &str) -> Result<Exit,
             line("not contained here", Some(missing));
         }
     }
+    let from = row.installed.as_ref().map(|it| {
+        let version = it.version.as_deref().unwrap_or_default();
+        format!("{} {version} ({} {})", it.name, it.kind, it.package)
+    });
+    line("installed", from);
     line("source", row.source.clone());
     line("last error", row.last_error.clone());
     line("tools", (!names.is_empty()).then(|| names.join(", ")));

@@ -43,6 +43,16 @@ pub(super) struct Settings {
     /// Whether its tools are always offered to the model, however many there are
     #[arg(long, value_name = "true|false", num_args = 0..=1, default_missing_value = "true")]
     always_load: Option<bool>,
+    #[command(flatten)]
+    containment: Containment,
+    /// Store secrets as plain text instead of in the keyring
+    #[arg(long)]
+    plain: bool,
+}
+
+/// What a program may do.
+#[derive(Args, Clone, Debug, Default)]
+pub(super) struct Containment {
     /// Start the program in a sandbox: strict, suggested, a profile as JSON or a file with one; or off
     #[arg(long, value_name = "PROFILE")]
     sandbox: Option<String>,
@@ -59,9 +69,6 @@ pub(super) struct Settings {
     /// Whether it starts even if this machine cannot enforce all of its sandbox
     #[arg(long, value_name = "true|false", num_args = 0..=1, default_missing_value = "true")]
     weaker: Option<bool>,
-    /// Store secrets as plain text instead of in the keyring
-    #[arg(long)]
-    plain: bool,
 }
 
 /// Which environment variables a program inherits.
@@ -125,14 +132,34 @@ impl Settings {
                 Policy::None => EnvPolicy::None,
             };
         }
-        self.contain(row)?;
+        self.containment.apply(row)?;
         row.parallel = self.parallel.unwrap_or(row.parallel);
         row.always_load = self.always_load.unwrap_or(row.always_load);
         Ok(keep_all(row, stored, plain).await?)
     }
 
+    async fn answer(
+        &self,
+        row: &mut Server,
+        pair: &str,
+        plain: PlainSecrets,
+    ) -> Result<(), Failure> {
+        let Some((id, value)) = pair.split_once('=') else {
+            return Err(Failure::new(
+                Exit::Other,
+                format!("{pair:?} is not ID=VALUE"),
+            ));
+        };
+        let value = stored_value(value);
+        let value = keep_answer(row, id, value, false, plain).await?;
+        answer(row, id, value);
+        Ok(())
+    }
+}
+
+impl Containment {
     /// Sets what the program may do.
-    fn contain(&self, row: &mut Server) -> Result<(), Failure> {
+    pub(super) fn apply(&self, row: &mut Server) -> Result<(), Failure> {
         let unfit = |why: String| Failure::new(Exit::Other, why);
         if row.kind != ServerKind::Stdio {
             row.sandbox = None;
@@ -167,24 +194,6 @@ impl Settings {
         }
         profile.may_be_weaker = self.weaker.unwrap_or(profile.may_be_weaker);
         Wish::Own(Box::new(profile)).apply(row).map_err(unfit)
-    }
-
-    async fn answer(
-        &self,
-        row: &mut Server,
-        pair: &str,
-        plain: PlainSecrets,
-    ) -> Result<(), Failure> {
-        let Some((id, value)) = pair.split_once('=') else {
-            return Err(Failure::new(
-                Exit::Other,
-                format!("{pair:?} is not ID=VALUE"),
-            ));
-        };
-        let value = stored_value(value);
-        let value = keep_answer(row, id, value, false, plain).await?;
-        answer(row, id, value);
-        Ok(())
     }
 }
 

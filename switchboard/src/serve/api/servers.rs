@@ -18,6 +18,7 @@ use crate::serve::routes::Routes;
 use crate::serve::server_pool::{UserServers, event};
 use crate::servers::doctor::{Finding, Problem};
 use crate::servers::import::{Plan, Refused, State as Compared, take_over};
+use crate::servers::install::remove_bundle;
 use crate::servers::sandbox::remove_folder;
 use crate::servers::suggest::suggest;
 use crate::servers::{
@@ -26,6 +27,7 @@ use crate::servers::{
 };
 use crate::store::{Change, Server, ServerKind, StoreError, Trust, UserId};
 use draft::Draft;
+pub(super) use draft::contain;
 
 /// The largest text that can be pasted.
 const PASTED: usize = 4 << 20;
@@ -263,6 +265,7 @@ async fn remove(
     // A failure here is harmless.
     let _ = ServerLog::of(&row).remove();
     let _ = remove_folder(&row);
+    let _ = remove_bundle(&row);
     let changes = vec![
         event(&row.user_id, "server.deleted", json!({ "id": row.id })),
         Change::DeleteServer(row.user_id.clone(), row.id.clone()),

@@ -56,6 +56,7 @@ pub(crate) fn server(row: &Server, sight: &Sight) -> Value {
         "alwaysLoad": row.always_load,
         "envPolicy": row.env_policy,
         "sandbox": row.sandbox,
+        "installed": row.installed,
         "notContained": row.sandbox.as_ref().map(not_contained).unwrap_or_default(),
         "plainValues": has_open_secret(row),
         "inputs": inputs(row),

@@ -142,7 +142,8 @@ fn contained(user: &UserId, config: &ServerConfig) -> Vec<Finding> {
     let missing = profile.map(|profile| sandbox::not_contained(&profile));
     let missing = missing.into_iter().flatten().map(|missing| {
         let message = format!("not contained on this machine: {missing}");
-        let advice = "It was agreed that the server starts all the same (`mayBeWeaker`).";
+        let advice =
+            "It was agreed that the server starts all the same (`mayLack`, `mayBeWeaker`).";
         Finding::new(Problem::SandboxWeaker, message, advice)
     });
     denied.chain(missing).collect()

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 
 use super::{fails, other_user};
 use crate::store::{
-    Assistant, Change, Conversation, Decision, EnvPolicy, Message, OnLimit, Role, Rule, RuleScope,
-    Server, ServerId, ServerKind, ServerTool, Setting, Span, Store, StoreError, StoredValue,
-    Timestamp, TokenRef, ToolCall, Trust, UserId,
+    Assistant, Change, Conversation, Decision, EnvPolicy, Installed, Message, OnLimit, Role, Rule,
+    RuleScope, Server, ServerId, ServerKind, ServerTool, Setting, Span, Store, StoreError,
+    StoredValue, Timestamp, TokenRef, ToolCall, Trust, UserId,
 };
 
 type Outcome = Result<(), StoreError>;
@@ -63,6 +63,13 @@ pub(super) async fn a_server_keeps_every_field(store: &dyn Store) -> Outcome {
     let network = Network::Hosts(hosts.flatten().collect());
     let profile = Profile::new().with_read("~/notes").with_network(network);
     server.sandbox = Some(profile.with_limits(SandboxLimits::default().with_memory_bytes(1 << 40)));
+    server.installed = Some(Installed {
+        name: "com.example/files".to_owned(),
+        version: Some("1.0.2".to_owned()),
+        kind: "npm".to_owned(),
+        package: "@example/files".to_owned(),
+        ..Installed::default()
+    });
     server.transport_seen = Some("sse".to_owned());
     server.last_error = Some("exit 1".to_owned());
     server.extra = json!({"unknown": [1, 2.5, null]});
@@ -80,7 +87,7 @@ pub(super) async fn a_server_keeps_every_field(store: &dyn Store) -> Outcome {
     server.sandbox = Some(Profile::new());
     keep(store, &mut server).await?;
     assert_eq!(store.servers(&user).await?, [server.clone()]);
-    server.sandbox = None;
+    (server.sandbox, server.installed) = (None, None);
     keep(store, &mut server).await?;
     assert_eq!(store.servers(&user).await?, [server]);
     Ok(())

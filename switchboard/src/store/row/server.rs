@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::servers::identity;
 use crate::store::error::StoreError;
 use crate::store::id::{ServerId, UserId};
+use crate::store::row::Installed;
 use crate::store::stored_value::StoredValue;
 use crate::store::timestamp::Timestamp;
 
@@ -61,6 +62,8 @@ pub struct Server {
     pub env_policy: EnvPolicy,
     /// What the program may do, if it is started in a sandbox.
     pub sandbox: Option<Profile>,
+    /// What it was installed from.
+    pub installed: Option<Installed>,
     /// The transport that worked last.
     pub transport_seen: Option<String>,
     /// What went wrong last.
@@ -106,6 +109,7 @@ impl Server {
             always_load: false,
             env_policy: EnvPolicy::Safe,
             sandbox: None,
+            installed: None,
             transport_seen: None,
             last_error: None,
             extra: Value::Null,

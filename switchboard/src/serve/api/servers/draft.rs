@@ -59,6 +59,8 @@ pub(super) struct Draft {
     _endpoint: IgnoredAny,
     #[serde(rename = "source")]
     _source: IgnoredAny,
+    #[serde(rename = "installed")]
+    _installed: IgnoredAny,
     #[serde(rename = "notContained")]
     _not_contained: IgnoredAny,
     #[serde(rename = "transportSeen")]
@@ -190,7 +192,7 @@ impl Draft {
 }
 
 /// Sets what the program may do.
-fn contain(row: &mut Server, said: Option<Value>) -> Result<(), String> {
+pub(in crate::serve::api) fn contain(row: &mut Server, said: Option<Value>) -> Result<(), String> {
     let wish = match said {
         None => Wish::Off,
         Some(Value::String(word)) if word == "strict" => Wish::Strict,
