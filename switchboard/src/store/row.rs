@@ -4,6 +4,7 @@ mod assistant;
 mod call;
 mod conversation;
 mod login;
+mod model_options;
 mod policy;
 mod run;
 mod server;
@@ -14,6 +15,7 @@ pub use conversation::{Conversation, Message, MessagePlace, Role};
 pub use login::{
     AccessToken, Arrival, LoginAttempt, LoginSession, TeamRole, TokenScope, User, UserEdit,
 };
+pub use model_options::ModelOptions;
 pub use policy::{
     ApprovedDefinition, Decision, DefinitionKind, Pending, PendingKind, PendingState, Rule,
     RuleScope,

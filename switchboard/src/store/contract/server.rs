@@ -1,13 +1,14 @@
 //! Users, servers, assistants, settings.
 
 use mcp_sandbox::{Limits as SandboxLimits, Network, Profile};
+use provider_adapters::Effort;
 use serde_json::{Value, json};
 
 use super::{fails, other_user};
 use crate::store::{
-    Assistant, Change, Conversation, Decision, EnvPolicy, Message, OnLimit, Role, Rule, RuleScope,
-    Server, ServerId, ServerKind, ServerTool, Setting, Span, Store, StoreError, StoredValue,
-    Timestamp, TokenRef, ToolCall, Trust, UserId,
+    Assistant, Change, Conversation, Decision, EnvPolicy, Message, ModelOptions, OnLimit, Role,
+    Rule, RuleScope, Server, ServerId, ServerKind, ServerTool, Setting, Span, Store, StoreError,
+    StoredValue, Timestamp, TokenRef, ToolCall, Trust, UserId,
 };
 
 type Outcome = Result<(), StoreError>;
@@ -307,6 +308,9 @@ pub(super) async fn an_assistant_chooses_among_its_users_servers(store: &dyn Sto
     assistant.system = Some("Be brief.".to_owned());
     assistant.max_rounds = Some(0);
     assistant.on_limit = Some(OnLimit::Summarize);
+    let mut options = ModelOptions::default();
+    (options.temperature, options.effort) = (Some(0.3), Some(Effort::Low));
+    assistant.model_options = Some(options);
     let id = assistant.id.clone();
     let changes = [put(&one), put(&two), put(&theirs)].concat();
     store.commit(changes).await?;

@@ -14,6 +14,7 @@ const STEPS: &[&str] = &[
     include_str!("tables_5_versions.sql"),
     include_str!("tables_6_revision.sql"),
     include_str!("tables_7_definition.sql"),
+    include_str!("tables_8_options.sql"),
 ];
 
 /// The oldest server that can be used: it tells what became of a transaction.

@@ -20,6 +20,7 @@ const STEPS: &[&str] = &[
     include_str!("tables_9_versions.sql"),
     include_str!("tables_10_revision.sql"),
     include_str!("tables_11_definition.sql"),
+    include_str!("tables_12_options.sql"),
 ];
 
 /// EventCursor our files, from the fifth version on: "swbd".
