@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { callOf, picture, quit, said, say, scene } from './browser.mjs';
@@ -19,6 +20,9 @@ await program.api('POST', 'mcp-servers', {
   }),
 });
 await program.api('POST', 'assistants', { name: 'Scribe', system: 'Short answers.', toolSelection: 'auto' });
+await mkdir(join(program.folder, '.cursor'));
+const elsewhere = { elsewhere: { command: 'switchboard', args: ['demo-server'] } };
+await writeFile(join(program.folder, '.cursor', 'mcp.json'), JSON.stringify({ mcpServers: elsewhere }));
 const { items: servers } = await program.api('GET', 'mcp-servers');
 const notebook = servers.find(({ name }) => name === 'notebook').id;
 await program.api('PATCH', `mcp-servers/${notebook}/tools/echo`, { enabled: false });
@@ -77,6 +81,36 @@ for (const [screen, options] of Object.entries(SCREENS)) {
     await check(page, `${screen}: the dialog of a new server`);
     await page.getByRole('button', { name: 'fill in the fields' }).click();
     await check(page, `${screen}: the fields of a server`);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'More about servers' }).click();
+    await page.getByRole('menuitem', { name: 'Import from other programs' }).click();
+    await page.getByLabel('Import elsewhere').waitFor();
+    await check(page, `${screen}: the import list`);
+    await page.keyboard.press('Escape');
+    await page.evaluate(() => {
+      location.hash = '#/assistants';
+    });
+    await page.getByRole('button', { name: 'Edit Scribe' }).click();
+    await check(page, `${screen}: the fields of an assistant`);
+    await page.keyboard.press('Escape');
+    await page.evaluate(() => {
+      location.hash = '#/settings';
+    });
+    await page.getByRole('button', { name: 'Choose a model' }).click();
+    await page.getByRole('dialog', { name: 'Choose a model' }).waitFor();
+    await check(page, `${screen}: the choice of a model`);
+    await page.keyboard.press('Escape');
+    await page.evaluate(() => {
+      location.hash = '#/';
+    });
+    await page.getByTitle('Assistant, model and approvals').click();
+    await check(page, `${screen}: the options of a chat`);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Tools', exact: true }).click();
+    const off = page.getByRole('dialog', { name: 'Tools in this chat' });
+    await off.locator('summary').first().click();
+    await off.getByLabel('write_note').waitFor();
+    await check(page, `${screen}: the tools of a chat`);
     await page.keyboard.press('Escape');
     await page.keyboard.press('Control+k');
     await check(page, `${screen}: the palette`);

@@ -1,6 +1,6 @@
 // A server of the 2025-06-18 revision over stdio, with what the demo server lacks: a message in
 // Markdown, a pattern, a long text beside structured content, a tool whose name is not what it seems,
-// a definition that changes, a template of resources, and more tools than a list may have.
+// a definition that changes, resources with a template, and more tools than a list may have.
 
 import { createInterface } from 'node:readline';
 
@@ -31,6 +31,8 @@ const TOOLS = [
   ...Array.from({ length: count }, (_, number) => tool(`more_${number}`)),
 ];
 
+const NOTES = { uri: 'asking:///notes.txt', name: 'notes', mimeType: 'text/plain' };
+const PAGES = ['north', 'north\u202ewest', 'south'];
 const TEMPLATES = [{ name: 'pages', title: 'Pages', uriTemplate: 'asking:///{page}' }];
 
 const waiting = new Map();
@@ -70,13 +72,16 @@ for await (const line of createInterface({ input: process.stdin })) {
     const serverInfo = { name: 'asking', version: '1' };
     const { protocolVersion } = params;
     const version = protocolVersion < '2025-06-18' ? protocolVersion : '2025-06-18';
-    const capabilities = { tools: { listChanged: true }, resources: {} };
+    const capabilities = { tools: { listChanged: true }, resources: {}, completions: {} };
     send({ id, result: { protocolVersion: version, capabilities, serverInfo } });
-  } else if (method === 'resources/list') send({ id, result: { resources: [] } });
+  } else if (method === 'resources/list') send({ id, result: { resources: [NOTES] } });
   else if (method === 'resources/templates/list') send({ id, result: { resourceTemplates: TEMPLATES } });
   else if (method === 'resources/read') {
     const contents = [{ uri: params.uri, text: `What is at ${params.uri}?` }];
     send({ id, result: { contents } });
+  } else if (method === 'completion/complete') {
+    const values = PAGES.filter((page) => page.startsWith(params.argument.value));
+    send({ id, result: { completion: { values } } });
   } else if (method === 'tools/list') send({ id, result: { tools: TOOLS } });
   else if (method === 'tools/call') call(id, params);
   else if (method === undefined) waiting.get(id)?.(result ?? {});

@@ -1,4 +1,4 @@
-// Every view, light, dark and on a phone: pictures, names for every control, and the way by keyboard.
+// Every view, light and dark, on a desktop, a tablet and a phone: pictures, names for every control, and the way by keyboard.
 
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -39,7 +39,9 @@ const VIEWS = [
 const SCREENS = {
   light: { colorScheme: 'light' },
   dark: { colorScheme: 'dark' },
+  tablet: { colorScheme: 'light', viewport: { width: 820, height: 1180 }, hasTouch: true },
   phone: { colorScheme: 'light', viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
+  'phone-dark': { colorScheme: 'dark', viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
 };
 /** What can be used must have a name. */
 const USABLE = new Set([

@@ -23,6 +23,7 @@ mod import;
 mod man;
 mod message;
 mod model;
+mod model_flags;
 mod processes;
 mod prompts;
 mod reach;

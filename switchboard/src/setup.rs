@@ -8,6 +8,7 @@ mod secrets;
 mod select;
 pub(crate) mod settings;
 mod starting;
+mod switched_off;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,7 +16,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent_loop::{
-    Agent, Compaction, Deferral, Grant, ManagedTools, Mode, Policy, Prices, RunLimits, Toolbox,
+    Agent, Compaction, Deferral, Grant, ManagedTools, Mode, Policy, Prices, RunLimits, Selection,
+    Toolbox,
 };
 use mcp_manager::{ElicitationHandler, Manager, ServerConfig, Wait};
 use serde_json::Value;
@@ -30,11 +32,14 @@ use crate::models::{Choice, Found, Price, PriceTable, Retries, Tape, Wanted};
 use crate::models::{build, choose, find_key, ollama_models};
 use crate::servers::roots::Roots;
 use crate::servers::{AdHoc, Host, auto_approved, connector, scan};
-use crate::store::{Assistant, Conversation, ConversationId, OnLimit, Server, Store, UserId};
+use crate::store::{
+    Assistant, Conversation, ConversationId, ModelOptions, OnLimit, Server, Store, UserId,
+};
 
 pub(crate) use adopt::adopt;
 pub(crate) use options::Options;
 pub(crate) use select::{assistant as find_assistant, servers as select_servers};
+pub(crate) use switched_off::{SwitchedOff, is_bounded, tools as tools_off};
 
 /// The default approval mode, of the tour, the terminal and the page.
 pub(crate) const DEFAULT_MODE: Mode = Mode::AutoRead;
@@ -58,6 +63,9 @@ pub(crate) struct RunArgs {
     /// In dollars.
     pub(crate) max_cost: Option<f64>,
     pub(crate) timeout: Option<Duration>,
+    pub(crate) model_options: ModelOptions,
+    /// Of this conversation alone.
+    pub(crate) switched_off: Vec<SwitchedOff>,
     pub(crate) tape: Tape,
     /// A file of servers to use in place of the stored ones.
     pub(crate) config: Option<PathBuf>,
@@ -84,6 +92,8 @@ pub(crate) struct Setup {
     /// Notices for the user.
     pub(crate) notices: Vec<String>,
     agent: Agent,
+    /// What is not switched off.
+    selection: Selection,
     /// Consent that was given for this run alone.
     allowed: Vec<Grant>,
     bounds: Bounds,
@@ -141,6 +151,13 @@ impl Setup {
         let tools = scanned_tools(&manager, &settings);
         let (tape, retries) = (&run_args.tape, run_args.retries.as_ref());
         let agent = agent(&choice, demo.as_ref(), tools, tape, retries, &settings).await?;
+        let left_out = switched_off::tools(&run_args.switched_off, &selected.rows);
+        let selection = left_out.fold(Selection::all(), |selection, (server, tools)| {
+            selection.without(server, tools)
+        });
+        let options = model_options(&run_args, assistant.as_ref());
+        let agent = agent.with_selection(selection.clone());
+        let agent = agent.with_options(options);
         Ok(Self {
             store,
             user,
@@ -151,6 +168,7 @@ impl Setup {
             mode,
             notices,
             agent,
+            selection,
             allowed,
             bounds,
             run_args,
@@ -221,7 +239,10 @@ impl Setup {
         let demo = self.demo.as_ref();
         let tools = scanned_tools(&self.manager, &self.settings);
         let retries = self.run_args.retries.as_ref();
-        self.agent = agent(&choice, demo, tools, &Tape::None, retries, &self.settings).await?;
+        let agent = agent(&choice, demo, tools, &Tape::None, retries, &self.settings).await?;
+        let options = model_options(&self.run_args, self.assistant.as_ref());
+        let agent = agent.with_selection(self.selection.clone());
+        self.agent = agent.with_options(options);
         self.choice = choice;
         self.run_args.wanted = wanted;
         Ok(())
@@ -248,6 +269,15 @@ impl Setup {
 pub(crate) fn guarded(agent: Agent, manager: &Manager) -> Agent {
     let secrets = agent.secrets().clone().and(manager.secrets());
     agent.with_secrets(secrets)
+}
+
+/// How the model is asked to answer: by the flags, the conversation or the assistant.
+pub(crate) fn model_options(
+    run_args: &RunArgs,
+    assistant: Option<&Assistant>,
+) -> provider_adapters::Options {
+    let of_assistant = assistant.and_then(|assistant| assistant.model_options);
+    run_args.model_options.or(of_assistant).of_request()
 }
 
 /// The tools of a manager's servers, their results scanned as the settings say.

@@ -63,7 +63,7 @@ pub use postgres::{PostgresLimits, PostgresStore};
 pub use row::{
     AccessToken, ApprovedDefinition, Arrival, Assistant, Blob, CallStatus, Conversation, Decision,
     DefinitionKind, EnvPolicy, Event, EventBounds, Installed, LoginAttempt, LoginSession, McpMode,
-    Message, MessagePlace, NewEvent, OnLimit, Pending, PendingKind, PendingState, Role, Rule,
+    Message, MessagePlace, ModelOptions, NewEvent, OnLimit, Pending, PendingKind, PendingState, Role, Rule,
     RuleScope, Run, Server, ServerKind, ServerTool, Setting, Snapshot, Standing, TeamRole,
     TokenRef, TokenScope, ToolCall, ToolSelection, Trust, Usage, UsageTotal, User, UserEdit,
 };
@@ -225,6 +225,12 @@ pub trait Store: fmt::Debug + Send + Sync {
         conversation: Option<&ConversationId>,
         since: Option<Timestamp>,
     ) -> Result<Vec<UsageTotal>, StoreError>;
+
+    /// Token usage per model of what these messages answered, in the given order and ordered by name.
+    async fn usage_of(
+        &self,
+        messages: &[MessageId],
+    ) -> Result<Vec<(MessageId, UsageTotal)>, StoreError>;
 
     /// At most `limit` of a user's events after number `after`: those of one conversation and of
     /// none, or all.

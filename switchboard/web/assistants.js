@@ -5,6 +5,7 @@ import { button, fill, h } from './dom.js';
 import { modelInput } from './chat-head.js';
 import { confirm, openForm } from './dialog.js';
 import { labelled, numberIn, select, textIn } from './fields.js';
+import { modelOptions } from './model-options.js';
 import { failed } from './notices.js';
 import { text } from './text.js';
 
@@ -95,6 +96,7 @@ export function assistantsView() {
     const rounds = h('input', { type: 'text', inputmode: 'numeric', value: it?.maxRounds ?? '' });
     const onLimit = select([['', t.asInSettings], ...Object.entries(settings.onLimits)], it?.onLimit ?? '');
     const calls = select(Object.entries(t.modes), it?.mcpMode ?? 'auto');
+    const answers = modelOptions(it?.modelOptions);
     const approval = select([['', t.asInSettings], ...Object.entries(settings.modes)], it?.approvalMode ?? '');
     const fields = [
       labelled(common.name, name),
@@ -107,6 +109,7 @@ export function assistantsView() {
       labelled(t.maxRounds, rounds, t.maxRoundsHelp),
       labelled(settings.onLimit, onLimit),
       labelled(settings.approvals, approval),
+      ...answers.fields,
     ];
     openForm(
       it ? common.editTitle(it.name) : t.newTitle,
@@ -120,6 +123,7 @@ export function assistantsView() {
           maxRounds: numberIn(rounds, settings.roundsName, { whole: true, max: 2 ** 32 - 1 }),
           onLimit: onLimit.value || null,
           approvalMode: approval.value || null,
+          modelOptions: answers.value(),
           toolSelection: mode.value,
           mcpMode: calls.value === 'auto' ? null : calls.value,
           serverIds: boxes.filter(([, box]) => box.checked).map(([id]) => id),
@@ -127,7 +131,7 @@ export function assistantsView() {
         await (it ? put(`assistants/${it.id}`, body) : post('assistants', body));
         await load();
       },
-      { wide: true, controls: { name, model: model.element, maxRounds: rounds } },
+      { wide: true, controls: { name, model: model.element, maxRounds: rounds, ...answers.controls } },
     );
   }
   const loaded = load();

@@ -1,10 +1,12 @@
 // What stands under the composer: assistant, model, approvals and tools.
 
 import { get } from './api.js';
-import { fresh, h, icon, link, say } from './dom.js';
+import { chooseTools, countOff } from './chat-tools.js';
+import { fresh, h, icon, say } from './dom.js';
 import { openForm } from './dialog.js';
 import { labelled, select } from './fields.js';
-import { failed } from './notices.js';
+import { modelOptions } from './model-options.js';
+import { act, failed } from './notices.js';
 import { text } from './text.js';
 
 const t = text.chat;
@@ -16,8 +18,15 @@ export function chatOptions(current, change) {
   const assistant = chip('people', t.assistant, () => open('assistantId'));
   const model = chip('chat', t.model, () => open('model'), { title: t.options });
   const mode = chip('shield', text.settings.approvals, () => open('approvalMode'));
-  const tools = link('#/tools', [icon('tool'), h('span', {}, text.page.places.tools)], { class: 'chip' });
-  const element = h('div', { class: 'chips' }, assistant.element, model.element, mode.element, tools);
+  const tools = chip('tool', text.page.places.tools, () =>
+    act(tools.element, () =>
+      chooseTools(current().switchedOff, async (switchedOff) => {
+        await change({ switchedOff });
+        draw(current());
+      }),
+    ),
+  );
+  const element = h('div', { class: 'chips' }, assistant.element, model.element, mode.element, tools.element);
 
   async function load() {
     [assistants, models] = await Promise.all([get('assistants').then(({ items }) => items), get('models')]);
@@ -31,6 +40,8 @@ export function chatOptions(current, change) {
     assistant.element.hidden = assistants.length === 0;
     model.say(name ?? t.model);
     mode.say(t.modes[approves] ?? t.modes.usual);
+    const off = countOff(chat?.switchedOff);
+    tools.say(off ? t.toolsOff(off) : text.page.places.tools);
     element.dispatchEvent(new CustomEvent('answering', { bubbles: true, detail: name ?? null }));
   }
   function open(first) {
@@ -44,21 +55,24 @@ export function chatOptions(current, change) {
     };
     const input = modelInput(models, chat.model ?? '');
     controls.model = input.element;
+    const answers = modelOptions(chat.modelOptions);
     const fields = [
       labelled(t.assistant, controls.assistantId, t.assistantHelp),
       labelled(t.model, input.element, t.modelHelp),
       input.list,
       labelled(text.settings.approvals, controls.approvalMode),
+      ...answers.fields,
     ];
     const save = async () => {
       await change({
         assistantId: controls.assistantId.value || null,
         model: input.value() || null,
         approvalMode: controls.approvalMode.value || null,
+        modelOptions: answers.value(),
       });
       draw(current());
     };
-    openForm(t.optionsTitle, fields, text.common.save, save, { controls });
+    openForm(t.optionsTitle, fields, text.common.save, save, { controls: { ...controls, ...answers.controls } });
     controls[first].focus();
   }
   draw(current());
@@ -75,7 +89,7 @@ function chip(drawing, about, onclick, props = {}) {
     element,
     say(words) {
       say(label, words);
-      element.setAttribute('aria-label', `${about}: ${words}`);
+      element.setAttribute('aria-label', words.startsWith(about) ? words : `${about}: ${words}`);
     },
   };
 }

@@ -1,6 +1,7 @@
 // Where a message is written: Enter sends, Shift+Enter is a new line.
 
 import { Attachments } from './attach.js';
+import { ComposerPicker } from './composer-picker.js';
 import { h, icon, iconButton, say } from './dom.js';
 import { draftOf, keepDraft } from './drafts.js';
 import { act } from './notices.js';
@@ -34,6 +35,7 @@ export class Composer {
     /** What is chosen for the next answer. */
     this.chips = h('div', { class: 'chips-place' });
     this.files = new Attachments();
+    this.picker = new ComposerPicker(this);
     const box = h(
       'div',
       { class: 'composer-box' },
@@ -46,6 +48,7 @@ export class Composer {
     this.element = h(
       'form',
       { class: 'composer' },
+      this.picker.element,
       this.files.list,
       box,
       this.chips,

@@ -109,8 +109,10 @@ export class Conversation {
   }
 
   async change(fields) {
-    const { title, pinned, model, assistantId, approvalMode } = await patch(this.path, fields);
-    const conversation = { ...this.state.conversation, title, pinned, model, assistantId, approvalMode };
+    const now = await patch(this.path, fields);
+    // Whether it runs, the events know better.
+    const { running, waiting: open, finish } = this.state.conversation;
+    const conversation = { ...now, running, waiting: open, finish };
     this.apply({ id: 0, kind: 'conversation.updated', data: { conversation } });
   }
 

@@ -39,6 +39,12 @@ export function openDialog(title, content, { wide = false, keeps = true } = {}) 
   dialog.addEventListener('kept', () => {
     untouched = contents(dialog);
   });
+  // Fields that come later are no change of what was filled in.
+  dialog.addEventListener('grows', ({ detail: add }) => {
+    const touched = contents(dialog) !== untouched;
+    add();
+    if (!touched) untouched = contents(dialog);
+  });
   async function leave() {
     if (
       !keeps ||

@@ -1,6 +1,7 @@
 // A server's prompts: their forms, and what they say once they are filled in.
 
 import { get, post } from './api.js';
+import { completeFields } from './completion.js';
 import { openForm } from './dialog.js';
 import { button, fill, h } from './dom.js';
 import { SchemaForm } from './form.js';
@@ -22,6 +23,7 @@ export async function prompts(path, place) {
 
 function row(path, prompt) {
   const form = formOf(prompt);
+  completeFields(form, path, { prompt: prompt.name });
   const shown = h('div', {});
   const show = button(
     t.show,
@@ -62,6 +64,7 @@ export async function usePrompt(path, name, insert) {
   const use = async (values) => insert(wordsOf(await filledIn(path, prompt, values)));
   if (!prompt.arguments?.length) return use({});
   const form = formOf(prompt);
+  completeFields(form, path, { prompt: name });
   const about = prompt.description && h('p', { class: 'quiet' }, plainLines(prompt.description));
   openForm(titleOf(prompt), [about, form.element].filter(Boolean), t.insert, async () => {
     const values = form.collect();

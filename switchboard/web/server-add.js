@@ -179,6 +179,8 @@ export async function importServers(done) {
     trouble,
     h('div', { class: 'buttons end' }, cancel, take),
   );
+  // Nothing was chosen yet.
+  dialog.dispatchEvent(new Event('kept'));
 }
 
 function problemList({ problems = [] }) {

@@ -33,6 +33,9 @@ pub struct Selection {
     /// The selected servers, by id or by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub selected_servers: Vec<String>,
+    /// Tools that are left out, by the id or the name of their server.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub left_out: BTreeMap<String, Vec<String>>,
 }
 
 /// The servers that are included.
@@ -52,7 +55,7 @@ impl Selection {
         Self {
             enabled: Some(true),
             mode: Some(SelectMode::Auto),
-            selected_servers: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -62,7 +65,20 @@ impl Selection {
             enabled: Some(true),
             mode: Some(SelectMode::Manual),
             selected_servers: servers.into_iter().map(Into::into).collect(),
+            ..Self::default()
         }
+    }
+
+    /// The same without these tools of a server, by its id or its name.
+    #[must_use]
+    pub fn without<S: Into<String>>(
+        mut self,
+        server: impl Into<String>,
+        tools: impl IntoIterator<Item = S>,
+    ) -> Self {
+        let left_out = self.left_out.entry(server.into()).or_default();
+        left_out.extend(tools.into_iter().map(Into::into));
+        self
     }
 
     /// The tools of these servers, in the order of `tools`.
@@ -77,7 +93,13 @@ impl Selection {
             }
             Some(SelectMode::Auto) | None => true,
         };
-        tools.iter().filter(chosen).cloned().collect()
+        let stays = |tool: &&ToolInfo| {
+            let of = |server| self.left_out.get(server).into_iter().flatten();
+            let mut left_out = of(&tool.server_id).chain(of(&tool.server));
+            !left_out.any(|name| *name == tool.tool)
+        };
+        let kept = tools.iter().filter(chosen).filter(stays);
+        kept.cloned().collect()
     }
 }
 

@@ -308,6 +308,10 @@ fn tools_are_set_up_by_selection_and_provider() {
     assert_eq!(setup(&read(r#"{"enabled":true,"mode":"manual"}"#)), None);
     let manual = read(r#"{"enabled":true,"mode":"manual","selectedServers":["b","zzz"]}"#);
     assert_eq!(setup(&manual), Some(1));
+    let less = read(r#"{"enabled":true,"mode":"auto","leftOut":{"a":["one"]}}"#);
+    assert_eq!(less, Selection::all().without("a", ["one"]));
+    assert_eq!(setup(&less), Some(1));
+    assert_eq!(setup(&less.without("b", ["two"])), None);
     let in_words_of = |adapter: &dyn provider_adapters::Adapter| {
         let (definitions, _) = setup_tools(&tools, &manual, adapter).unwrap();
         definitions.parse::<serde_json::Value>().unwrap()

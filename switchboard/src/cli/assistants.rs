@@ -4,6 +4,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
 use crate::cli::Global;
+use crate::cli::model_flags::ModelFlags;
 use crate::cli::text::{table, table_or};
 use crate::display::out::Out;
 use crate::display::summary::summary;
@@ -75,6 +76,11 @@ struct Said {
     /// How its model calls tools: by function calling, or in its text for a model that has none
     #[arg(long, value_name = "HOW")]
     tool_calls: Option<ToolCalls>,
+    #[command(flatten)]
+    options: ModelFlags,
+    /// Forget the temperature, effort and maximum number of tokens that were set
+    #[arg(long)]
+    default_options: bool,
 }
 
 /// How a model calls tools.
@@ -105,6 +111,8 @@ impl Assistants {
             Verb::Edit { said, rename } => {
                 let mut row = find(&rows, &said.name)?.clone();
                 let mut draft = said.draft(&store.servers(&user).await?)?;
+                let before = row.model_options.filter(|_| !said.default_options);
+                draft.model_options = Some(said.options.options().or(before).given());
                 if let Some(name) = rename.filter(|name| *name != row.name) {
                     free(&rows, &name)?;
                     draft.name = Some(name);
@@ -155,6 +163,7 @@ impl Said {
             max_rounds: self.max_rounds.map(Some),
             on_limit: self.on_limit.map(Some),
             approval_mode: self.approve.clone().map(Some),
+            model_options: Some(self.options.options().given()),
             ..Draft::default()
         })
     }
@@ -195,6 +204,7 @@ async fn described(store: &dyn Store, row: &Assistant) -> Result<Value, Failure>
         "max_rounds": row.max_rounds,
         "on_limit": row.on_limit,
         "approve": row.approval_mode,
+        "options": row.model_options,
     }))
 }
 

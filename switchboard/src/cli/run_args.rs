@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use provider_adapters::Wire;
 
 use crate::cli::Global;
+use crate::cli::model_flags::ModelFlags;
 use crate::models::Tape;
 use crate::servers::AdHoc;
 use crate::setup::RunArgs;
@@ -59,6 +60,8 @@ pub(crate) struct RunFlags {
     /// Deadline per message in seconds, excluding the time spent waiting for you
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<u64>,
+    #[command(flatten)]
+    options: ModelFlags,
     /// Record the model's HTTP exchange in this file, without keys
     #[arg(long, value_name = "FILE", conflicts_with = "replay")]
     record: Option<PathBuf>,
@@ -132,6 +135,7 @@ impl RunFlags {
         run_args.max_rounds = self.max_rounds;
         run_args.max_cost = self.max_cost;
         run_args.timeout = self.timeout.map(Duration::from_secs);
+        run_args.model_options = self.options.options();
         run_args.tape = match (&self.record, &self.replay) {
             (Some(file), _) => Tape::Record(file.clone()),
             (None, Some(file)) => Tape::Replay(file.clone()),

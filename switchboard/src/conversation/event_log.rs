@@ -216,24 +216,22 @@ impl Recorder {
         }
         let id = &self.conversation.id;
         let totals = self.store.usage(&self.user, Some(id), None).await;
-        let mut totals = totals.unwrap_or_default();
-        let place = totals.iter().position(|total| total.model == round.model);
-        let place = place.unwrap_or_else(|| {
-            let mut total = UsageTotal::default();
-            total.model.clone_from(&round.model);
-            totals.push(total);
-            totals.len() - 1
+        let totals = with_round(totals.unwrap_or_default(), round);
+        let answer = self
+            .store
+            .usage_of(std::slice::from_ref(&self.answer.id))
+            .await;
+        let answer = answer
+            .unwrap_or_default()
+            .into_iter()
+            .map(|(_, total)| total);
+        let answer = with_round(answer.collect(), round);
+        let data = json!({
+            "conversationId": id,
+            "totals": views::usage(&totals),
+            "messageId": self.answer.id,
+            "answer": views::usage(&answer),
         });
-        if let Some(total) = totals.get_mut(place) {
-            total.rounds += 1;
-            total.input += round.input;
-            total.output += round.output;
-            total.cache_read += round.cache_read;
-            total.cache_write += round.cache_write;
-            total.cost_micros += round.cost_micros.unwrap_or(0);
-            total.unpriced_rounds += u64::from(round.cost_micros.is_none());
-        }
-        let data = json!({ "conversationId": id, "totals": views::usage(&totals) });
         vec![self.event("usage.updated", data)]
     }
 
@@ -250,4 +248,25 @@ impl Recorder {
         let (user, id) = (self.user.clone(), self.conversation.id.clone());
         Change::AppendEvent(NewEvent::new(user, Some(id), kind, data))
     }
+}
+
+/// Totals with one more round.
+fn with_round(mut totals: Vec<UsageTotal>, round: &crate::store::Usage) -> Vec<UsageTotal> {
+    let place = totals.iter().position(|total| total.model == round.model);
+    let place = place.unwrap_or_else(|| {
+        let mut total = UsageTotal::default();
+        total.model.clone_from(&round.model);
+        totals.push(total);
+        totals.len() - 1
+    });
+    if let Some(total) = totals.get_mut(place) {
+        total.rounds += 1;
+        total.input += round.input;
+        total.output += round.output;
+        total.cache_read += round.cache_read;
+        total.cache_write += round.cache_write;
+        total.cost_micros += round.cost_micros.unwrap_or(0);
+        total.unpriced_rounds += u64::from(round.cost_micros.is_none());
+    }
+    totals
 }

@@ -20,6 +20,8 @@ pub(crate) fn conversation(row: &Conversation, standing: &Standing) -> Value {
         "parent": row.parent,
         "model": row.options.get("model"),
         "approvalMode": row.options.get("approvalMode"),
+        "modelOptions": row.options.get("modelOptions"),
+        "switchedOff": row.options.get("switchedOff"),
         "createdAt": row.created_at.rfc3339(),
         "updatedAt": row.updated_at.rfc3339(),
         "running": standing.open,
@@ -51,6 +53,7 @@ pub(crate) fn message(row: &Message, questions: &[Pending]) -> Value {
         "toolCalls": calls.collect::<Vec<_>>(),
         "finish": row.finish.as_deref().map(finish),
         "finishMessage": row.finish,
+        "usage": null,
         "createdAt": row.created_at.rfc3339(),
     })
 }

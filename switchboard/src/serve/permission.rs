@@ -93,6 +93,7 @@ pub(crate) const PERMISSIONS: &[Permission] = permissions! {
     get "/api/mcp-servers/{id}/resources/read" Least::Role(Member);
     get "/api/mcp-servers/{id}/prompts" Least::Role(Viewer);
     post "/api/mcp-servers/{id}/prompts/{name}" Least::Role(Member);
+    post "/api/mcp-servers/{id}/complete" Least::Role(Member);
     get "/api/assistants" Least::Role(Viewer);
     post "/api/assistants" Least::Role(Member), audited;
     get "/api/assistants/{id}" Least::Role(Viewer);

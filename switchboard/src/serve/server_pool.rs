@@ -26,7 +26,7 @@ use crate::serve::questions::Questions;
 use crate::servers::roots::Roots;
 use crate::servers::{Host, PRIVATE_NETWORK, Reaching, built_in, connector, follow_shared, scan};
 use crate::setup::settings::is_of_host;
-use crate::setup::{RunArgs, choice, select_servers};
+use crate::setup::{RunArgs, choice, select_servers, tools_off};
 use crate::store::{Assistant, Server, ServerId, Store, StoreError, UserId};
 
 pub(crate) use connection::Wanted;
@@ -203,6 +203,11 @@ impl ServerPool {
             let lease = self.pool.lease(user.as_str(), config);
             (name, tokio::time::timeout(START, lease).await)
         });
+        let left_out = tools_off(&run_args.switched_off, &selected.rows);
+        let left_out: Vec<_> = left_out
+            .map(|(server, tools)| (server.to_owned(), tools.to_vec()))
+            .collect();
+        let left_out = left_out.into_iter();
         let (mut names, mut held) = (Vec::new(), Vec::new());
         for (name, lease) in join_all(leases).await {
             match lease {
@@ -217,7 +222,9 @@ impl ServerPool {
         }
         Ok(Equipment {
             tools,
-            selection: Selection::only(names),
+            selection: left_out.fold(Selection::only(names), |selection, (server, tools)| {
+                selection.without(server, tools)
+            }),
             servers: selected.rows,
             notices,
             _leases: held,

@@ -6,7 +6,7 @@ use serde::de::IgnoredAny;
 use crate::exit::{Exit, Failure};
 use crate::serve::present;
 use crate::setup::named_mode;
-use crate::store::{Assistant, Change, McpMode, OnLimit, ServerId, ToolSelection};
+use crate::store::{Assistant, Change, McpMode, ModelOptions, OnLimit, ServerId, ToolSelection};
 
 /// The longest name, in characters.
 const NAME: usize = 200;
@@ -30,6 +30,8 @@ pub(crate) struct Draft {
     pub(crate) on_limit: Option<Option<OnLimit>>,
     #[serde(deserialize_with = "present")]
     pub(crate) approval_mode: Option<Option<String>>,
+    #[serde(deserialize_with = "present")]
+    pub(crate) model_options: Option<Option<ModelOptions>>,
     // Read-only fields: accepted, so that a row can be sent back as it was read, and ignored.
     #[serde(rename = "id")]
     pub(crate) _id: IgnoredAny,
@@ -62,6 +64,13 @@ impl Draft {
             let mode = text(mode);
             mode.as_deref().map(named_mode).transpose()?;
             row.approval_mode = mode;
+        }
+        if let Some(options) = self.model_options {
+            row.model_options = options.and_then(ModelOptions::given);
+            if let Some((member, wants)) = options.and_then(|it| it.unfit()) {
+                let text = format!("modelOptions.{member} should be {wants}");
+                return Err(Failure::new(Exit::Other, text));
+            }
         }
         let mut changes = vec![Change::PutAssistant(row.clone())];
         if let Some(ids) = self.server_ids {

@@ -10,8 +10,8 @@ use url::Url;
 use crate::exit::{Exit, Failure};
 use crate::models::{Choice, Endpoint};
 use crate::servers::{is_url, shown_url};
-use crate::setup::{Bounds, RunArgs, named_mode};
-use crate::store::{Conversation, OnLimit};
+use crate::setup::{Bounds, RunArgs, SwitchedOff, named_mode};
+use crate::store::{Conversation, ModelOptions, OnLimit};
 
 /// What a conversation was started with, as its `options` keep it. Nothing in it is a secret.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -31,6 +31,8 @@ pub(crate) struct Options {
     max_cost: Option<f64>,
     /// In seconds.
     timeout: Option<u64>,
+    model_options: Option<ModelOptions>,
+    switched_off: Option<Vec<SwitchedOff>>,
 }
 
 /// A server that was chosen.
@@ -126,6 +128,8 @@ impl Options {
             on_limit: bounds.on_limit,
             max_cost: bounds.dollars,
             timeout: bounds.time.map(|time| time.as_secs()),
+            model_options: run_args.model_options.given(),
+            switched_off: Some(run_args.switched_off.clone()).filter(|off| !off.is_empty()),
         }
     }
 
@@ -203,6 +207,8 @@ impl RunArgs {
         self.on_limit = self.on_limit.or(started.on_limit);
         self.max_cost = self.max_cost.or(started.max_cost);
         self.timeout = self.timeout.or(started.timeout.map(Duration::from_secs));
+        self.model_options = self.model_options.or(started.model_options);
+        self.switched_off = started.switched_off.unwrap_or_default();
         Ok(())
     }
 }

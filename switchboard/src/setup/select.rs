@@ -8,7 +8,7 @@ use crate::exit::{Exit, Failure};
 use crate::models::Choice;
 use crate::servers::doctor::Finding;
 use crate::servers::{AdHoc, Host, demo, is_url, reach};
-use crate::setup::RunArgs;
+use crate::setup::{RunArgs, switched_off};
 use crate::store::{Assistant, Server, Store, ToolSelection, Trust, UserId};
 
 /// The selected servers.
@@ -40,8 +40,23 @@ pub(crate) async fn assistant(
 }
 
 /// Chooses servers: those named, those of a file, the assistant's, or all that are active; with
-/// the demo model and nothing else, the demo server.
+/// the demo model and nothing else, the demo server; without those that are switched off.
 pub(crate) async fn servers(
+    store: &dyn Store,
+    user: &UserId,
+    run_args: &RunArgs,
+    assistant: Option<&Assistant>,
+    choice: &Choice,
+    host: Host,
+) -> Result<Selected, Failure> {
+    let mut selected = chosen(store, user, run_args, assistant, choice, host).await?;
+    let off: Vec<&str> = switched_off::servers(&run_args.switched_off, &selected.rows).collect();
+    let is_on = |config: &ServerConfig| !off.contains(&config.name().as_str());
+    selected.configs.retain(is_on);
+    Ok(selected)
+}
+
+async fn chosen(
     store: &dyn Store,
     user: &UserId,
     run_args: &RunArgs,

@@ -343,6 +343,13 @@ impl Store for PostgresStore {
         fetch!(self, usage(user, conversation, since))
     }
 
+    async fn usage_of(
+        &self,
+        messages: &[MessageId],
+    ) -> Result<Vec<(MessageId, UsageTotal)>, StoreError> {
+        fetch!(self, usage_of(messages))
+    }
+
     async fn events(
         &self,
         user: &UserId,

@@ -5,6 +5,7 @@ mod call;
 mod conversation;
 mod installed;
 mod login;
+mod model_options;
 mod policy;
 mod run;
 mod server;
@@ -16,6 +17,7 @@ pub use installed::Installed;
 pub use login::{
     AccessToken, Arrival, LoginAttempt, LoginSession, TeamRole, TokenScope, User, UserEdit,
 };
+pub use model_options::ModelOptions;
 pub use policy::{
     ApprovedDefinition, Decision, DefinitionKind, Pending, PendingKind, PendingState, Rule,
     RuleScope,

@@ -401,6 +401,15 @@ impl Store for SqliteStore {
             .await
     }
 
+    async fn usage_of(
+        &self,
+        messages: &[MessageId],
+    ) -> Result<Vec<(MessageId, UsageTotal)>, StoreError> {
+        let messages = messages.to_vec();
+        self.read(move |connection| read::usage_of(connection, &messages))
+            .await
+    }
+
     async fn events(
         &self,
         user: &UserId,

@@ -70,7 +70,8 @@ tables! {
     SERVER_TOOLS = "server_tools" "tool" key ["server_id", "name"] owner None,
         json ["definition"] flags [];
     TOKENS = "oauth_tokens" "token" key ["server_id", "issuer"] owner None, json [] flags [];
-    ASSISTANTS = "assistants" "assistant" key ["id"] owner Some("user_id"), json [] flags [];
+    ASSISTANTS = "assistants" "assistant" key ["id"] owner Some("user_id"),
+        json ["model_options"] flags [];
     CONVERSATIONS = "conversations" "conversation" key ["id"] owner Some("user_id"),
         json ["options"] flags [];
     MESSAGES = "messages" "message" key ["id"] owner Some("conversation_id"),

@@ -185,6 +185,7 @@ reads! {
     unfinished(user: &UserId) -> Vec<ConversationId>;
     standings(conversations: &[ConversationId]) -> Vec<Standing>;
     usage(user: &UserId, conversation: Option<&ConversationId>, since: Option<Timestamp>) -> Vec<UsageTotal>;
+    usage_of(messages: &[MessageId]) -> Vec<(MessageId, UsageTotal)>;
     events(user: &UserId, conversation: Option<&ConversationId>, after: u64, limit: u32) -> Vec<Event>;
     event_bounds(user: &UserId) -> EventBounds;
     settings(user: &UserId) -> Vec<Setting>;

@@ -37,6 +37,7 @@ async fn shown(app: &App, row: &Assistant) -> Result<Value, ApiError> {
         "maxRounds": row.max_rounds,
         "onLimit": row.on_limit,
         "approvalMode": row.approval_mode,
+        "modelOptions": row.model_options,
         "createdAt": row.created_at.rfc3339(),
     }))
 }

@@ -17,10 +17,10 @@ use crate::serve::extractor::Owned;
 use crate::serve::input::{Body, Params, User, present};
 use crate::serve::routes::Routes;
 use crate::serve::runs::{Command, Edit, Request};
-use crate::setup::{self, named_mode};
+use crate::setup::{self, SwitchedOff, is_bounded, named_mode};
 use crate::store::{
-    AssistantId, BlobId, Change, Conversation, ConversationId, NewEvent, SearchWords, Standing,
-    UserId,
+    AssistantId, BlobId, Change, Conversation, ConversationId, ModelOptions, NewEvent, SearchWords,
+    Standing, UserId,
 };
 
 /// The most conversations on a page.
@@ -193,6 +193,10 @@ struct Wish {
     model: Option<Option<String>>,
     #[serde(default, deserialize_with = "present")]
     approval_mode: Option<Option<String>>,
+    #[serde(default, deserialize_with = "present")]
+    model_options: Option<Option<ModelOptions>>,
+    #[serde(default, deserialize_with = "present")]
+    switched_off: Option<Option<Vec<SwitchedOff>>>,
 }
 
 impl Wish {
@@ -213,6 +217,13 @@ impl Wish {
             let named = named_mode(mode);
             named.map_err(|failure| ApiError::unfit_for(failure).at("approvalMode"))?;
         }
+        if let Some((member, wants)) = self.model_options.flatten().and_then(|it| it.unfit()) {
+            let field = format!("modelOptions.{member}");
+            return Err(ApiError::unfit(format!("it should be {wants}")).at(&field));
+        }
+        if !is_bounded(self.switched_off.iter().flatten().flatten()) {
+            return Err(ApiError::unfit("too much is switched off").at("switchedOff"));
+        }
         let kept = row.and_then(|row| row.options.get("model")?.as_str());
         if let Some(Some(model)) = &self.model
             && kept != Some(model.as_str())
@@ -231,6 +242,10 @@ impl Wish {
             assistant: self.assistant_id,
             model: self.model,
             approval_mode: self.approval_mode,
+            model_options: self
+                .model_options
+                .map(|it| it.and_then(ModelOptions::given)),
+            switched_off: self.switched_off.map(|it| it.filter(|off| !off.is_empty())),
         })
     }
 }

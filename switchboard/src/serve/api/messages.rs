@@ -1,5 +1,7 @@
 //! Messages: read page by page, said, and their calls confirmed.
 
+use std::collections::BTreeMap;
+
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
@@ -18,7 +20,9 @@ use crate::serve::extractor::Owned;
 use crate::serve::input::{Body, Params, User};
 use crate::serve::routes::Routes;
 use crate::serve::runs::{Command, Confirm, Request, Scope, Verdict};
-use crate::store::{CallStatus, Conversation, Message, MessageId, Span, ToolCall};
+use crate::store::{
+    CallStatus, Conversation, Message, MessageId, Role, Span, ToolCall, UsageTotal,
+};
 
 /// The most messages on a page.
 const PAGE: u32 = 200;
@@ -60,10 +64,22 @@ async fn list(
         .map(|first| first.seq)
         .filter(|seq| *seq > 1 && messages.len() == limit as usize);
     let versions = versions(&app.store.places(&row.id).await?);
+    let answers = messages.iter().filter(|row| row.role == Role::Assistant);
+    let answers: Vec<MessageId> = answers.map(|row| row.id.clone()).collect();
+    let mut used: BTreeMap<MessageId, Vec<UsageTotal>> = BTreeMap::new();
+    for (id, total) in app.store.usage_of(&answers).await? {
+        used.entry(id).or_default().push(total);
+    }
     let view = |row: &Message| {
         let mut view = views::message(row, &questions);
-        if let (Some(ids), Some(members)) = (versions.get(&row.id), view.as_object_mut()) {
+        let Some(members) = view.as_object_mut() else {
+            return view;
+        };
+        if let Some(ids) = versions.get(&row.id) {
             members.insert("versions".to_owned(), json!(ids));
+        }
+        if let Some(totals) = used.get(&row.id) {
+            members.insert("usage".to_owned(), views::usage(totals));
         }
         view
     };

@@ -5,6 +5,10 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::Path;
+use mcp_jsonrpc::model::{
+    CompleteParams, CompletionArgument, CompletionContext, CompletionReference, PromptReference,
+    ResourceReference,
+};
 use mcp_manager::Listing;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -23,6 +27,7 @@ pub(super) fn routes() -> Routes {
         .get("/api/mcp-servers/{id}/resources/read", read)
         .get("/api/mcp-servers/{id}/prompts", prompts)
         .post("/api/mcp-servers/{id}/prompts/{name}", prompt)
+        .post("/api/mcp-servers/{id}/complete", complete)
 }
 
 /// Connects a server that is not connected.
@@ -102,4 +107,43 @@ async fn prompt(
         .await;
     let result = result.map_err(|error| refusal(&row, &user_servers.diagnose(&row, &error)))?;
     Ok(Json(json!(result)))
+}
+
+/// What was typed of an argument.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Typed {
+    /// The prompt that has the argument.
+    prompt: Option<String>,
+    /// Or the template of resources.
+    template: Option<String>,
+    argument: String,
+    #[serde(default)]
+    value: String,
+    /// The other arguments, as far as they are known.
+    #[serde(default)]
+    arguments: BTreeMap<String, String>,
+}
+
+/// What a server proposes for an argument. One that cannot or does not want to proposes nothing.
+async fn complete(
+    OwnedServer { user_servers, row }: OwnedServer,
+    Body(typed): Body<Typed>,
+) -> Result<Json<Value>, ApiError> {
+    let reference: CompletionReference = match (typed.prompt, typed.template) {
+        (Some(name), None) => CompletionReference::Prompt(PromptReference::new(name)),
+        (None, Some(uri)) => CompletionReference::Resource(ResourceReference::new(uri)),
+        _ => return Err(ApiError::unfit("name either a prompt or a template").at("prompt")),
+    };
+    ready(&user_servers, &row).await?;
+    let argument = CompletionArgument::new(typed.argument, typed.value);
+    let mut params = CompleteParams::new(reference, argument);
+    if !typed.arguments.is_empty() {
+        let mut context = CompletionContext::default();
+        context.arguments = Some(typed.arguments.into_iter().collect());
+        params.context = Some(context);
+    }
+    let completed = user_servers.manager().complete(&row.name, &params).await;
+    let values = completed.map(|completed| completed.completion.values);
+    Ok(Json(json!({ "values": values.unwrap_or_default() })))
 }

@@ -3,14 +3,15 @@
 use agent_loop::CallNumber;
 use mcp_jsonrpc::model::ElicitResult;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 use crate::conversation::{LiveQuestion, UserMessage};
 use crate::serve::error::ApiError;
 use crate::serve::input::present;
 use crate::serve::runs::confirm::{Confirm, Verdict};
-use crate::store::{AssistantId, Conversation, Message, MessageId, PendingId, RunId};
+use crate::setup::SwitchedOff;
+use crate::store::{AssistantId, Conversation, Message, MessageId, ModelOptions, PendingId, RunId};
 
 /// Reply channel of a command.
 pub(crate) type Reply<T> = oneshot::Sender<Result<T, ApiError>>;
@@ -132,6 +133,10 @@ pub(crate) struct Edit {
     pub(crate) model: Option<Option<String>>,
     #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub(crate) approval_mode: Option<Option<String>>,
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub(crate) model_options: Option<Option<ModelOptions>>,
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub(crate) switched_off: Option<Option<Vec<SwitchedOff>>>,
 }
 
 impl Edit {
@@ -146,6 +151,14 @@ impl Edit {
         let options = [
             ("model", text(self.model)),
             ("approvalMode", text(self.approval_mode)),
+            (
+                "modelOptions",
+                self.model_options.map(|it| it.map(|it| json!(it))),
+            ),
+            (
+                "switchedOff",
+                self.switched_off.map(|it| it.map(|it| json!(it))),
+            ),
             (
                 "pinned",
                 self.pinned

@@ -112,7 +112,9 @@ impl Plan {
         let agent = setup::guarded(agent, user_servers.manager());
         let outputs = StoredOutputs::new(Arc::clone(&shared.store), conversation.id.clone());
         let selection = equipment.selection.clone();
+        let options = setup::model_options(&self.run_args, self.assistant.as_ref());
         let agent = agent.with_store(outputs).with_selection(selection);
+        let agent = agent.with_options(options);
         // A question of a server waits in the store, also over a restart.
         let agent = agent.with_parking();
         Ok(agent.with_conversation(conversation.id.as_str()))

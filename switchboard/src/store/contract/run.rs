@@ -6,9 +6,9 @@ use serde_json::json;
 
 use super::{fails, other_user};
 use crate::store::{
-    CallStatus, Change, Conversation, EventBounds, Message, NewEvent, Pending, PendingKind,
-    PendingState, Role, Run, RunId, Standing, Store, StoreError, Timestamp, ToolCall, Usage,
-    UserId,
+    CallStatus, Change, Conversation, EventBounds, Message, MessageId, NewEvent, Pending,
+    PendingKind, PendingState, Role, Run, RunId, Standing, Store, StoreError, Timestamp, ToolCall,
+    Usage, UsageTotal, UserId,
 };
 
 type Outcome = Result<(), StoreError>;
@@ -141,6 +141,21 @@ pub(super) async fn usage_is_summed_by_model(store: &dyn Store) -> Outcome {
         .usage(&user, None, Some(Timestamp::from_millis(3)))
         .await?;
     assert_eq!(brief(&recent), [a]);
+    // Of an answer are the rounds of all runs that wrote it.
+    let answer = Message::new(one.id.clone(), 1, Role::Assistant);
+    let mut wrote = Run::new(one.id.clone(), "{}");
+    (wrote.id, wrote.message_id) = (run, Some(answer.id.clone()));
+    let stored = vec![
+        Change::PutMessage(Box::new(answer.clone())),
+        Change::PutRun(Box::new(wrote)),
+    ];
+    store.commit(stored).await?;
+    let of = store
+        .usage_of(&[MessageId::fresh(), answer.id.clone()])
+        .await?;
+    let (ids, totals): (Vec<MessageId>, Vec<UsageTotal>) = of.into_iter().unzip();
+    assert_eq!(ids, [answer.id]);
+    assert_eq!(brief(&totals), [("b".to_owned(), 2, 200, 15, 0)]);
     Ok(())
 }
 

@@ -1,11 +1,12 @@
 //! Users, servers, assistants, settings.
 
 use mcp_sandbox::{Limits as SandboxLimits, Network, Profile};
+use provider_adapters::Effort;
 use serde_json::{Value, json};
 
 use super::{fails, other_user};
 use crate::store::{
-    Assistant, Change, Conversation, Decision, EnvPolicy, Installed, Message, OnLimit, Role, Rule,
+    Assistant, Change, Conversation, Decision, EnvPolicy, Installed, Message, ModelOptions, OnLimit, Role, Rule,
     RuleScope, Server, ServerId, ServerKind, ServerTool, Setting, Span, Store, StoreError,
     StoredValue, Timestamp, TokenRef, ToolCall, Trust, UserId,
 };
@@ -314,6 +315,9 @@ pub(super) async fn an_assistant_chooses_among_its_users_servers(store: &dyn Sto
     assistant.system = Some("Be brief.".to_owned());
     assistant.max_rounds = Some(0);
     assistant.on_limit = Some(OnLimit::Summarize);
+    let mut options = ModelOptions::default();
+    (options.temperature, options.effort) = (Some(0.3), Some(Effort::Low));
+    assistant.model_options = Some(options);
     let id = assistant.id.clone();
     let changes = [put(&one), put(&two), put(&theirs)].concat();
     store.commit(changes).await?;

@@ -15,6 +15,7 @@ const STEPS: &[&str] = &[
     include_str!("tables_6_revision.sql"),
     include_str!("tables_7_definition.sql"),
     include_str!("tables_8_installed.sql"),
+    include_str!("tables_9_options.sql"),
 ];
 
 /// The oldest server that can be used: it tells what became of a transaction.

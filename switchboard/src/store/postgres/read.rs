@@ -322,6 +322,26 @@ impl<C: Connection> Session<'_, C> {
         self.rows(&table::USAGE, sql, &of).await
     }
 
+    pub(super) async fn usage_of(
+        &self,
+        messages: &[MessageId],
+    ) -> Found<Vec<(MessageId, UsageTotal)>> {
+        let sql = r#"SELECT u.model, COUNT(*) AS rounds, SUM(u.input)::BIGINT AS input,
+                 SUM(u.output)::BIGINT AS output, SUM(u.cache_read)::BIGINT AS cache_read,
+                 SUM(u.cache_write)::BIGINT AS cache_write,
+                 COALESCE(SUM(u.cost_micros), 0)::BIGINT AS cost_micros,
+                 COUNT(*) FILTER (WHERE u.cost_micros IS NULL) AS unpriced_rounds
+             FROM runs r JOIN usage u ON u.run_id = r.id
+             WHERE r.message_id = $1 GROUP BY u.model ORDER BY u.model COLLATE "C""#;
+        let mut found = Vec::new();
+        for id in messages {
+            let of = [id.as_str().into()];
+            let totals: Vec<UsageTotal> = self.rows(&table::USAGE, sql, &of).await?;
+            found.extend(totals.into_iter().map(|total| (id.clone(), total)));
+        }
+        Ok(found)
+    }
+
     pub(super) async fn events(
         &self,
         user: &UserId,

@@ -5,11 +5,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::store::id::{AssistantId, UserId};
+use crate::store::row::model_options::ModelOptions;
 use crate::store::stored_value::StoredValue;
 use crate::store::timestamp::Timestamp;
 
 /// A model with instructions and servers of its own.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Assistant {
     /// Its id.
@@ -32,6 +33,8 @@ pub struct Assistant {
     pub on_limit: Option<OnLimit>,
     /// The approval mode, by its name.
     pub approval_mode: Option<String>,
+    /// How its model is asked to answer.
+    pub model_options: Option<ModelOptions>,
     /// When it was made.
     pub created_at: Timestamp,
 }
@@ -50,6 +53,7 @@ impl Assistant {
             max_rounds: None,
             on_limit: None,
             approval_mode: None,
+            model_options: None,
             created_at: Timestamp::now(),
         }
     }

@@ -21,6 +21,7 @@ const STEPS: &[&str] = &[
     include_str!("tables_10_revision.sql"),
     include_str!("tables_11_definition.sql"),
     include_str!("tables_12_installed.sql"),
+    include_str!("tables_13_options.sql"),
 ];
 
 /// EventCursor our files, from the fifth version on: "swbd".

@@ -311,6 +311,24 @@ pub(super) fn usage(
     table::USAGE.rows(connection, sql, params![user.as_str(), conversation, since])
 }
 
+pub(super) fn usage_of(
+    connection: &Connection,
+    messages: &[MessageId],
+) -> Found<Vec<(MessageId, UsageTotal)>> {
+    let sql = "SELECT u.model, COUNT(*) AS rounds, SUM(u.input) AS input, SUM(u.output) AS output,
+             SUM(u.cache_read) AS cache_read, SUM(u.cache_write) AS cache_write,
+             COALESCE(SUM(u.cost_micros), 0) AS cost_micros,
+             SUM(u.cost_micros IS NULL) AS unpriced_rounds
+         FROM runs r JOIN usage u ON u.run_id = r.id
+         WHERE r.message_id = ? GROUP BY u.model ORDER BY u.model";
+    let mut found = Vec::new();
+    for id in messages {
+        let totals: Vec<UsageTotal> = table::USAGE.rows(connection, sql, [id.as_str()])?;
+        found.extend(totals.into_iter().map(|total| (id.clone(), total)));
+    }
+    Ok(found)
+}
+
 pub(super) fn events(
     connection: &Connection,
     user: &UserId,

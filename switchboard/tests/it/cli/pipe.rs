@@ -299,6 +299,55 @@ fn recorded_answers_are_played_back_without_a_model() {
     assert_eq!(other.status.code(), Some(2));
 }
 
+#[test]
+fn flags_and_assistants_say_how_the_model_answers_and_the_flag_wins() {
+    let desk = Desk::new();
+    let tape = desk.home().join("tape.json");
+    let asked = |more: &[&str]| {
+        let _ = std::fs::remove_file(&tape);
+        let record = ["run", "hello", "--record", tape.to_str().unwrap()];
+        let ran = desk.run(&[&record[..], more].concat());
+        assert_eq!(ran.status.code(), Some(0), "{}", text(&ran.stderr));
+        std::fs::read_to_string(&tape)
+            .unwrap()
+            .replace(['\\', ' '], "")
+    };
+    let add = [
+        "assistants",
+        "add",
+        "Calm",
+        "--temperature",
+        "0.5",
+        "--max-tokens",
+        "77",
+    ];
+    assert_eq!(desk.run(&add).status.code(), Some(0));
+    let flags = ["--temperature", "0.25", "--max-tokens", "99"];
+    let by_flags = asked(&flags);
+    assert!(
+        by_flags.contains("\"temperature\":0.25") && by_flags.contains(":99"),
+        "{by_flags}"
+    );
+    let by_assistant = asked(&["-a", "Calm", "--temperature", "0.75"]);
+    assert!(
+        by_assistant.contains("\"temperature\":0.75"),
+        "{by_assistant}"
+    );
+    assert!(by_assistant.contains(":77"), "{by_assistant}");
+    assert!(!asked(&[]).contains("temperature"));
+    for wrong in [
+        ["--temperature", "3"],
+        ["--effort", "some"],
+        ["--max-tokens", "0"],
+    ] {
+        let refused = desk.run(&[&["run", "hello"][..], &wrong].concat());
+        assert_ne!(refused.status.code(), Some(0), "{wrong:?}");
+    }
+    let edit = ["assistants", "edit", "Calm", "--default-options"];
+    assert_eq!(desk.run(&edit).status.code(), Some(0));
+    assert!(!asked(&["-a", "Calm"]).contains("temperature"));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_that_is_refused_is_exit_3_and_an_outage_exit_2() {
     use provider_adapters::Wire;

@@ -12,7 +12,7 @@ async fn assistants_choose_among_their_users_servers() {
     desk.forget();
     let body = json!({
         "name": "Coder", "model": "demo", "system": "Be brief.", "maxRounds": 5, "onLimit": "summarize",
-        "approvalMode": "auto-read", "toolSelection": "manual", "mcpMode": "prompt", "serverIds": [one],
+        "approvalMode": "auto-read", "modelOptions": {"temperature": 0.5}, "toolSelection": "manual", "mcpMode": "prompt", "serverIds": [one],
     });
     let id = desk.say("POST assistants", body).await.is(201).id();
     desk.say("POST assistants", json!({"name": "Writer"}))
@@ -36,6 +36,8 @@ async fn assistants_choose_among_their_users_servers() {
         json!({"name": "  "}),
         json!({"approvalMode": "never"}),
         json!({"mcpMode": "some"}),
+        json!({"modelOptions": {"temperature": -1}}),
+        json!({"modelOptions": {"effort": "some"}}),
         json!({"onLimit": "some"}),
         json!({"mcpMode": "auto"}),
         json!({"toolSelection": "some"}),

@@ -96,3 +96,54 @@ async fn a_long_chat_is_compacted_on_request_with_a_notice() {
     assert_eq!(page.is(200).body["items"].as_array().unwrap().len(), 4);
     desk.close();
 }
+
+#[tokio::test]
+async fn a_chat_keeps_how_its_model_answers_and_what_is_off_in_it_and_says_what_an_answer_used() {
+    let desk = Desk::open();
+    let server = desk.demo("one").await;
+    let off = json!([{"serverId": server, "tools": ["echo"]}]);
+    let options = json!({"temperature": 0.2, "effort": "low", "maxOutputTokens": 500});
+    let wish = json!({"modelOptions": options, "switchedOff": off});
+    let begun = desk.say("POST conversations", wish).await.is(201);
+    let (id, path) = (begun.id(), format!("conversations/{}", begun.id()));
+    assert_eq!(begun.body["modelOptions"], options);
+    for (wrong, field) in [
+        (
+            json!({"modelOptions": {"temperature": 3}}),
+            "modelOptions.temperature",
+        ),
+        (
+            json!({"modelOptions": {"maxOutputTokens": 0}}),
+            "modelOptions.maxOutputTokens",
+        ),
+    ] {
+        let refused = desk.say(&format!("PATCH {path}"), wrong).await.is(422);
+        assert_eq!(refused.body["error"]["details"]["field"], field);
+    }
+    let said = json!({"content": "hello"});
+    let said = desk.say(&format!("POST {path}/messages"), said).await;
+    let message = said.is(202).body["assistantMessage"]["id"].clone();
+    desk.events_until_that("usage.updated", |data| data["messageId"] == message)
+        .await;
+    let over = json!({"message": {"id": message}});
+    desk.events_until("message.completed", over).await;
+    let page = desk.ask(&format!("GET {path}/messages")).await.is(200);
+    let used = &page.body["items"][1]["usage"];
+    assert_eq!(used["rounds"], 1, "{used}");
+    assert!(used["models"][0]["model"].as_str().is_some(), "{used}");
+    assert_eq!(page.body["items"][0]["usage"], Value::Null);
+    // What was set stays after an answer, until it is taken back.
+    let shown = desk.ask(&format!("GET conversations/{id}")).await.is(200);
+    assert_eq!(
+        (
+            &shown.body["modelOptions"],
+            &shown.body["switchedOff"][0]["tools"]
+        ),
+        (&options, &off[0]["tools"])
+    );
+    let reset = json!({"modelOptions": null, "switchedOff": null});
+    let reset = desk.say(&format!("PATCH {path}"), reset).await.is(200);
+    assert_eq!(reset.body["modelOptions"], Value::Null);
+    assert_eq!(reset.body["switchedOff"], Value::Null);
+    desk.close();
+}

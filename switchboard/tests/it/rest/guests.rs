@@ -94,6 +94,10 @@ fn requests(old: &str, far: &str) -> Vec<(String, Option<Value>)> {
             Some(json!({})),
         ),
         (
+            format!("POST mcp-servers/{old}/complete"),
+            Some(json!({"prompt": "greet", "argument": "language"})),
+        ),
+        (
             "PUT settings".to_owned(),
             Some(json!({"providers.openai.key": "env:HOME"})),
         ),

@@ -283,3 +283,25 @@ async fn the_list_is_fetched_again_when_it_changed_or_on_request() {
     assert_eq!(after["live"], true);
     desk.close();
 }
+
+#[tokio::test]
+async fn arguments_of_prompts_are_completed_and_who_cannot_complete_proposes_nothing() {
+    let desk = Desk::open();
+    let id = desk.demo("one").await;
+    let path = format!("POST mcp-servers/{id}/complete");
+    let typed = json!({"prompt": "greet", "argument": "language", "value": "F", "arguments": {"name": "Ada"}});
+    let values = desk.say(&path, typed).await.is(200).body["values"].clone();
+    assert!(
+        values.as_array().unwrap().contains(&json!("French")),
+        "{values}"
+    );
+    let unknown = json!({"template": "demo://{none}", "argument": "none"});
+    assert_eq!(
+        desk.say(&path, unknown).await.is(200).body["values"],
+        json!([])
+    );
+    desk.say(&path, json!({"argument": "language"}))
+        .await
+        .is(422);
+    desk.close();
+}
