@@ -4,6 +4,7 @@
 pub(crate) mod approvals;
 pub(crate) mod audit_chain;
 pub(crate) mod audit_file;
+pub(crate) mod audit_folder;
 pub(crate) mod audit_list;
 pub(crate) mod client_file;
 pub(crate) mod follow;

@@ -63,9 +63,10 @@ pub use postgres::{PostgresLimits, PostgresStore};
 pub use row::{
     AccessToken, ApprovedDefinition, Arrival, Assistant, Blob, CallStatus, Conversation, Decision,
     DefinitionKind, EnvPolicy, Event, EventBounds, Installed, LoginAttempt, LoginSession, McpMode,
-    Message, MessagePlace, ModelOptions, NewEvent, OnLimit, Pending, PendingKind, PendingState, Role, Rule,
-    RuleScope, Run, Server, ServerKind, ServerTool, Setting, Snapshot, Standing, TeamRole,
-    TokenRef, TokenScope, ToolCall, ToolSelection, Trust, Usage, UsageTotal, User, UserEdit,
+    Message, MessagePlace, ModelOptions, NewEvent, OnLimit, Pending, PendingKind, PendingState,
+    Role, Rule, RuleScope, Run, Server, ServerKind, ServerTool, Setting, Snapshot, Standing,
+    TeamRole, TokenRef, TokenScope, ToolCall, ToolSelection, Trust, Usage, UsageTotal, User,
+    UserEdit,
 };
 pub use search::SearchWords;
 pub(crate) use sqlite::peek_setting;

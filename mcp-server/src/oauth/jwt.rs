@@ -68,8 +68,8 @@ impl<'a> Unverified<'a> {
     }
 }
 
-/// Whether a JWT of this type may be an access token (RFC 9068) or an ID token: one that is made for something else, such
-/// as a proof or a logout, says so.
+/// Whether a JWT of this type may be an access token (RFC 9068) or an ID token: a token for another
+/// purpose, such as a proof or a logout, has a type of its own.
 fn is_known_type(kind: Option<&str>) -> bool {
     let Some(kind) = kind.map(str::to_ascii_lowercase) else {
         return true;

@@ -52,8 +52,8 @@ impl Shares {
         self.most
     }
 
-    /// One more thing for this caller; `None` if it holds its share. Callers that nobody has authenticated cannot be told
-    /// apart, and share the whole.
+    /// One more thing for this caller; `None` if it holds its share. Unauthenticated callers cannot be
+    /// distinguished, and share the whole.
     pub(crate) fn take(self: &Arc<Self>, caller: Option<&str>) -> Option<Share> {
         let Some(caller) = caller else {
             return Some(Share(None));

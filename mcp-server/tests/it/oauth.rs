@@ -302,7 +302,7 @@ async fn old_keys_are_used_at_once_while_the_issuer_is_down_but_not_for_ever() {
             StatusCode::OK,
             "{hours}"
         );
-        assert_eq!(begin.elapsed(), Duration::ZERO, "nobody waits");
+        assert_eq!(begin.elapsed(), Duration::ZERO, "no caller waits");
         tokio::time::sleep(Duration::from_secs(2)).await;
     }
     assert_eq!(asked.load(Ordering::SeqCst), 4);

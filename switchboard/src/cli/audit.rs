@@ -9,7 +9,8 @@ use crate::cli::Global;
 use crate::cli::text::table_or;
 use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
-use crate::gateway::audit_file::{Anchor, files, folder, name, read};
+use crate::gateway::audit_file::{Anchor, read};
+use crate::gateway::audit_folder::{files, folder, name};
 use crate::gateway::audit_list::{AuditedCall, latest};
 use crate::gateway::records::{Kind, Records};
 

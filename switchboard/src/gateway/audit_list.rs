@@ -6,7 +6,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::audit_file::{files, read};
+use super::audit_file::read;
+use super::audit_folder::files;
 
 /// A call, as people read it.
 #[derive(Clone, Debug, PartialEq)]

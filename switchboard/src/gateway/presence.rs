@@ -6,7 +6,8 @@ use mcp_gateway::Gateway;
 use mcp_server::http::HttpService;
 
 use super::approvals::{Question, Waiting};
-use super::audit_file::{self, AuditFile};
+use super::audit_file::AuditFile;
+use super::audit_folder;
 use super::process::{Process, ServedServer};
 use super::records::{self, Kind, Records};
 use super::source::{Served, Source};
@@ -86,7 +87,7 @@ impl Presence {
             changes.push(records::put(Kind::Process, &self.name, &now));
         }
         let anchors = self.audit.anchors();
-        changes.extend(audit_file::changes(&anchors));
+        changes.extend(audit_folder::changes(&anchors));
         if !changes.is_empty() {
             if let Err(error) = store.commit(changes).await {
                 self.audit.keep(anchors);
@@ -105,7 +106,7 @@ impl Presence {
                 .iter()
                 .map(|id| records::delete(Kind::Question, id)),
         );
-        changes.extend(audit_file::changes(&self.audit.end()));
+        changes.extend(audit_folder::changes(&self.audit.end()));
         store.commit(changes).await.map(drop)
     }
 }
@@ -125,7 +126,7 @@ async fn leftovers(store: &dyn Store) -> Result<Vec<Change>, StoreError> {
         changes.push(records::delete(Kind::Question, &id));
         changes.push(records::delete(Kind::Answer, &id));
     }
-    changes.extend(audit_file::prune());
+    changes.extend(audit_folder::prune());
     Ok(changes)
 }
 

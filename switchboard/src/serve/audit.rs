@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::gateway::audit_file::{self, Anchor, AuditFile};
+use crate::gateway::audit_file::{Anchor, AuditFile};
+use crate::gateway::audit_folder;
 use crate::store::{Store, Timestamp};
 
 /// The audit log, if there is one: a team has.
@@ -39,7 +40,7 @@ impl Audit {
     }
 
     async fn anchor(&self, store: &dyn Store, anchors: BTreeMap<String, Anchor>) {
-        let changes = audit_file::changes(&anchors);
+        let changes = audit_folder::changes(&anchors);
         if changes.is_empty() {
             return;
         }

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::{fails, other_user};
 use crate::store::{
-    Assistant, Change, Conversation, Decision, EnvPolicy, Installed, Message, ModelOptions, OnLimit, Role, Rule,
-    RuleScope, Server, ServerId, ServerKind, ServerTool, Setting, Span, Store, StoreError,
-    StoredValue, Timestamp, TokenRef, ToolCall, Trust, UserId,
+    Assistant, Change, Conversation, Decision, EnvPolicy, Installed, Message, ModelOptions,
+    OnLimit, Role, Rule, RuleScope, Server, ServerId, ServerKind, ServerTool, Setting, Span, Store,
+    StoreError, StoredValue, Timestamp, TokenRef, ToolCall, Trust, UserId,
 };
 
 type Outcome = Result<(), StoreError>;
