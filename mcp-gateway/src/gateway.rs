@@ -11,7 +11,7 @@ use mcp_manager::{
     Applied, ItemKind, Manager, ManagerBuilder, ManagerError, ManagerEvent, ManagerLimits,
     ServerConfig, ServerName, Shutdown, Startup, Wait,
 };
-use mcp_server::{Caller, Eras, Limits, Notifier, Server, Service};
+use mcp_server::{Caller, Eras, Notifier, Server, ServerLimits, Service};
 use parking_lot::Mutex;
 use tokio::task::AbortHandle;
 use tool_policy::{Policy, Secrets};
@@ -82,7 +82,7 @@ pub struct GatewayBuilder {
     manager: ManagerBuilder,
     upstreams: Vec<Upstream>,
     eras: Eras,
-    limits: Limits,
+    limits: ServerLimits,
     call_limits: CallLimits,
     policy: Option<Policy>,
     owner: Option<String>,
@@ -116,7 +116,7 @@ impl GatewayBuilder {
     }
 
     /// Sets the limits of the downstream side.
-    pub fn limits(mut self, limits: Limits) -> Self {
+    pub fn limits(mut self, limits: ServerLimits) -> Self {
         self.limits = limits;
         self
     }
@@ -337,7 +337,7 @@ impl Gateway {
             manager: Manager::builder(),
             upstreams: Vec::new(),
             eras: Eras::default(),
-            limits: Limits::default(),
+            limits: ServerLimits::default(),
             call_limits: CallLimits::default(),
             policy: None,
             owner: None,
