@@ -374,8 +374,8 @@ impl<'r> Session<'r> {
             biased;
             () = self.handle.woken() => {}
             heard = reply::listen(model), if asked => match heard {
-                reply::Heard::Event(event) => self.tell(event),
-                reply::Heard::End(end) => self.replied(end),
+                reply::ModelOutput::Event(event) => self.tell(event),
+                reply::ModelOutput::End(end) => self.replied(end),
             },
             Some(summarised) = self.summary.join_next() => self.summarised(summarised),
             (number, queued) = self.queues.next() => {

@@ -2,7 +2,7 @@
 
 pub(crate) mod builder;
 #[cfg(any(feature = "stdio", feature = "http"))]
-pub(crate) mod front_door;
+pub(crate) mod constructors;
 pub(crate) mod limits;
 pub(crate) mod options;
 pub(crate) mod settings;
@@ -173,14 +173,6 @@ impl Client {
     /// The time since the last call started; zero while one is in flight. Use it to close idle connections.
     pub fn idle_time(&self) -> Duration {
         self.connection().idle()
-    }
-
-    /// The total time for which the clock of this connection's calls was paused because a person had to answer a
-    /// server-to-client request. For callers that measure time themselves.
-    pub fn paused_for(&self) -> Duration {
-        let connection = self.connection();
-        let now = connection.now();
-        now.saturating_sub(connection.state.lock().clock.reading(now))
     }
 
     /// The number of changes of its tool list the server has announced on this connection. They are counted as messages

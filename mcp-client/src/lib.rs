@@ -16,7 +16,7 @@ pub use call::queued::{QueueReason, Queued};
 pub use client::Client;
 pub use client::builder::ClientBuilder;
 #[cfg(feature = "http")]
-pub use client::front_door::HttpClientBuilder;
+pub use client::constructors::HttpClientBuilder;
 pub use client::limits::ClientLimits;
 pub use client::options::CallOptions;
 pub use connect::error::ConnectError;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mcp_jsonrpc::model::Implementation;
 use mcp_manager::{Manager, ManagerBuilder, ManagerLimits, ServerConfig, Startup, Wait};
-use mcp_server::{Caller, Eras, Limits, Server};
+use mcp_server::{Caller, Eras, Server, ServerLimits};
 use parking_lot::Mutex;
 use tool_policy::Policy;
 
@@ -66,7 +66,7 @@ pub struct GatewayBuilder {
     upstreams: Vec<Upstream>,
     missing: Vec<(String, String)>,
     eras: Eras,
-    limits: Limits,
+    limits: ServerLimits,
     call_limits: CallLimits,
     policy: Option<Policy>,
     owner: Option<String>,
@@ -88,7 +88,7 @@ impl GatewayBuilder {
             upstreams: Vec::new(),
             missing: Vec::new(),
             eras: Eras::default(),
-            limits: Limits::default().with_request_time(RELAY_TIME),
+            limits: ServerLimits::default().with_request_time(RELAY_TIME),
             call_limits: CallLimits::default(),
             policy: None,
             owner: None,
@@ -128,8 +128,8 @@ impl GatewayBuilder {
     }
 
     /// Sets the limits of the downstream side. By default a request may take a day, and the others are those of
-    /// [`Limits::default`]: the client decides how long it waits.
-    pub fn limits(mut self, limits: Limits) -> Self {
+    /// [`ServerLimits::default`]: the client decides how long it waits.
+    pub fn limits(mut self, limits: ServerLimits) -> Self {
         self.limits = limits;
         self
     }

@@ -298,7 +298,7 @@ impl Events {
 /// Limits the unsolicited messages of one server: a token bucket, so that no server's flood displaces the events of
 /// others.
 #[derive(Debug)]
-pub(crate) struct Chatter {
+pub(crate) struct EventRateLimit {
     per_second: u32,
     left: f64,
     at: Duration,
@@ -315,7 +315,7 @@ pub(crate) enum Verdict {
     Drop,
 }
 
-impl Chatter {
+impl EventRateLimit {
     pub(crate) fn new(per_second: u32) -> Self {
         Self {
             per_second,
@@ -347,7 +347,7 @@ mod tests {
 
     #[test]
     fn a_flood_is_cut_to_the_rate_and_counted() {
-        let mut chatter = Chatter::new(10);
+        let mut chatter = EventRateLimit::new(10);
         let at = Duration::from_secs;
         let passed = (0..100).filter(|_| chatter.judge(at(1)) != Verdict::Drop);
         assert_eq!(passed.count(), 10);

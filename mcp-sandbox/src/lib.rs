@@ -28,6 +28,6 @@ use macos as platform;
 pub use containment::{Containment, Guarantee, Holding};
 pub use denial::{Denial, Wanted};
 pub use plan::{FileAccess, FileRule, Origin, ProgramFiles, Sockets, file_rules};
-pub use profile::{HostRule, InvalidHost, Limits, Network, Profile};
+pub use profile::{HostRule, InvalidHost, Network, Profile, SandboxLimits};
 pub use sandbox::Sandbox;
 pub use suggest::{PathKind, Suggestion, suggest};

@@ -37,7 +37,7 @@ pub struct Profile {
     /// The environment variables it gets besides `PATH`, the language and the like.
     pub variables: BTreeSet<String>,
     /// The resources it may use.
-    pub limits: Limits,
+    pub limits: SandboxLimits,
     /// Whether it may change the permissions, the owner and the times of files by their path. Landlock does not
     /// restrict that to folders, so it applies to every file of the user.
     pub may_change_attributes: bool,
@@ -90,7 +90,7 @@ pub struct InvalidHost {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct Limits {
+pub struct SandboxLimits {
     /// The bytes of private memory that each of its processes may write to.
     pub memory_bytes: u64,
     /// The number of processes and threads its user may have beyond those at its start.
@@ -101,7 +101,7 @@ pub struct Limits {
     pub open_files: u64,
 }
 
-impl Default for Limits {
+impl Default for SandboxLimits {
     fn default() -> Self {
         Self {
             memory_bytes: 4 << 30,
@@ -158,7 +158,7 @@ impl Profile {
 
     /// Sets the resources it may use.
     #[must_use]
-    pub fn with_limits(mut self, limits: Limits) -> Self {
+    pub fn with_limits(mut self, limits: SandboxLimits) -> Self {
         self.limits = limits;
         self
     }
@@ -192,7 +192,7 @@ impl Profile {
     }
 }
 
-impl Limits {
+impl SandboxLimits {
     /// Sets the bytes of private memory of each process.
     #[must_use]
     pub fn with_memory_bytes(mut self, bytes: u64) -> Self {

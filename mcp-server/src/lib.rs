@@ -30,5 +30,5 @@ pub use registry::prompt::{IntoPromptResult, PromptArguments};
 pub use registry::resource::{IntoResourceResult, UriVariables};
 #[cfg(feature = "skills")]
 pub use registry::skill::SkillBundle;
-pub use server::limits::Limits;
+pub use server::limits::ServerLimits;
 pub use server::{Server, Service};

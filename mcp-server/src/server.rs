@@ -30,7 +30,7 @@ use crate::registry::Registry;
 use crate::registry::prompt::{IntoPromptResult, PromptArguments, PromptEntry};
 use crate::registry::resource::{IntoResourceResult, ResourceEntry, TemplateEntry, UriVariables};
 use crate::registry::tool::{BoxFuture, ToolEntry};
-use crate::server::limits::Limits;
+use crate::server::limits::ServerLimits;
 use crate::server::shared::{CacheHint, Shared};
 use crate::server::shares::CallerShares;
 use crate::task::TaskTable;
@@ -41,7 +41,7 @@ use crate::task::TaskTable;
 #[must_use = "a server does nothing until it is served"]
 pub struct Server<H = Registry> {
     handler: H,
-    limits: Limits,
+    limits: ServerLimits,
     eras: Eras,
     cache: CacheHint,
     state_key: Option<[u8; 32]>,
@@ -177,7 +177,7 @@ impl<H: Handler> Server<H> {
     pub fn with_handler(handler: H) -> Self {
         Self {
             handler,
-            limits: Limits::default(),
+            limits: ServerLimits::default(),
             eras: Eras::default(),
             cache: CacheHint {
                 ttl_ms: 0,
@@ -188,7 +188,7 @@ impl<H: Handler> Server<H> {
     }
 
     /// Sets the limits.
-    pub fn limits(mut self, limits: Limits) -> Self {
+    pub fn limits(mut self, limits: ServerLimits) -> Self {
         self.limits = limits;
         self
     }

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use crate::handler::ask::AskError;
 use crate::notifier::Change;
-use crate::server::limits::Limits;
+use crate::server::limits::ServerLimits;
 use crate::server::random;
 use crate::server::shared::Shared;
 use crate::server::shares::Share;
@@ -172,7 +172,7 @@ impl TaskCell {
         &self,
         key: &str,
         request: InputRequest,
-        limits: &Limits,
+        limits: &ServerLimits,
     ) -> Result<RawJson, AskError> {
         struct Withdraw<'a>(&'a TaskCell, String);
         impl Drop for Withdraw<'_> {

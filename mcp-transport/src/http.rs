@@ -28,7 +28,7 @@ mod tasks;
 mod transport;
 
 pub use client::client_builder;
-pub use config::{HttpConfig, HttpConfigError, is_loopback_host};
+pub use config::{HttpConfig, HttpConfigError};
 pub use connect::HttpConnect;
 pub use limits::HttpLimits;
 pub use transport::HttpTransport;
@@ -39,7 +39,7 @@ pub(crate) use exchange::{Exchange, HttpRequest};
 // Shared with HTTP+SSE.
 #[cfg(feature = "sse")]
 pub(crate) use {
-    body::Pace,
+    body::ReadRate,
     headers::{of_message, of_stream},
     redirect::{same_origin, shown, strip},
     refusal::{discard, refusal},

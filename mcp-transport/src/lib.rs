@@ -6,6 +6,7 @@ mod http;
 #[cfg(feature = "sse")]
 mod legacy_sse;
 mod line;
+mod loopback;
 pub mod memory;
 #[cfg(feature = "stdio")]
 mod process;
@@ -17,12 +18,12 @@ pub use auth::{AuthProvider, AuthRequest, AuthVerdict, Challenge, NoopAuth, Stat
 #[cfg(feature = "http")]
 pub use http::{
     HttpConfig, HttpConfigError, HttpConnect, HttpLimits, HttpTransport, client_builder,
-    is_loopback_host,
 };
 #[cfg(feature = "sse")]
 pub use legacy_sse::{SseConnect, SseTransport};
 #[doc(hidden)]
 pub use line::{Line, LineFramer};
+pub use loopback::is_loopback_host;
 pub use mcp_jsonrpc::Secret;
 #[cfg(all(feature = "stdio", unix))]
 pub use process::spawn_detached;

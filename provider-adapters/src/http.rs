@@ -29,9 +29,9 @@ pub(crate) use client::anonymous;
 pub use client::client_builder;
 pub use retry::Retry;
 
-use self::carrier::{Carrier, Reached};
+use self::carrier::{HttpBackend, ResponseHead};
 use self::cassette::{Player, Recorder};
-use self::live::LiveReply;
+use self::live::StreamingReply;
 use self::rejected_tool::rejected_tool;
 use crate::adapter::error_body;
 use crate::adapter::{Adapter, KeyHeader};
@@ -51,7 +51,7 @@ const MAX_ERROR_BYTES: usize = 1 << 20;
 /// use std::time::Duration;
 /// use provider_adapters::Timeouts;
 ///
-/// let timeouts = Timeouts::default().with_idle(Duration::from_secs(30));
+/// let timeouts = Timeouts::default().with_idle_timeout(Duration::from_secs(30));
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Timeouts {
@@ -82,14 +82,14 @@ impl Timeouts {
 
     /// Sets the time limit for a pause within a reply.
     #[must_use]
-    pub fn with_idle(mut self, limit: Duration) -> Self {
+    pub fn with_idle_timeout(mut self, limit: Duration) -> Self {
         self.idle = limit;
         self
     }
 
     /// Sets the time limit for a whole reply, including retries.
     #[must_use]
-    pub fn with_total(mut self, limit: Duration) -> Self {
+    pub fn with_deadline(mut self, limit: Duration) -> Self {
         self.total = Some(limit);
         self
     }
@@ -116,7 +116,7 @@ impl Timeouts {
 /// ```
 pub struct HttpModel<A> {
     adapter: A,
-    carrier: Carrier,
+    carrier: HttpBackend,
     base_url: String,
     name: String,
     key: Option<Key>,
@@ -148,7 +148,7 @@ impl<A: Adapter> HttpModel<A> {
     /// [`ModelError::Setup`] if the operating system's certificates cannot be read.
     pub fn new(adapter: A) -> Result<Self, ModelError> {
         let client = client::client().map_err(ModelError::Setup)?;
-        Ok(Self::over(adapter, Carrier::Http(client)))
+        Ok(Self::over(adapter, HttpBackend::Http(client)))
     }
 
     /// Uses an HTTP client of your own, for a proxy, certificates or a resolver. Redirects, retries
@@ -158,7 +158,7 @@ impl<A: Adapter> HttpModel<A> {
     /// [`ModelError::Setup`] if the client cannot be built.
     pub fn with_client(adapter: A, builder: reqwest::ClientBuilder) -> Result<Self, ModelError> {
         let client = client::build(builder).map_err(ModelError::Setup)?;
-        Ok(Self::over(adapter, Carrier::Http(client)))
+        Ok(Self::over(adapter, HttpBackend::Http(client)))
     }
 
     /// Plays back the output of [`recording`](Self::recording). A request that differs from the recorded one fails with
@@ -170,11 +170,11 @@ impl<A: Adapter> HttpModel<A> {
         let player = Player::open(file.as_ref()).map_err(ModelError::Setup)?;
         Ok(Self::over(
             adapter,
-            Carrier::Replay(Arc::new(Mutex::new(player))),
+            HttpBackend::Replay(Arc::new(Mutex::new(player))),
         ))
     }
 
-    fn over(adapter: A, carrier: Carrier) -> Self {
+    fn over(adapter: A, carrier: HttpBackend) -> Self {
         Self {
             base_url: adapter.base_url(),
             adapter,
@@ -194,13 +194,13 @@ impl<A: Adapter> HttpModel<A> {
     /// # Errors
     /// [`ModelError::Setup`] if the file cannot be written, or if the model plays back a recording.
     pub fn recording(mut self, file: impl AsRef<Path>) -> Result<Self, ModelError> {
-        let Carrier::Http(client) = self.carrier else {
+        let HttpBackend::Http(client) = self.carrier else {
             return Err(ModelError::Setup(
                 "only what is sent can be recorded".into(),
             ));
         };
         let recorder = Recorder::create(file.as_ref()).map_err(ModelError::Setup)?;
-        self.carrier = Carrier::Record(client, Arc::new(Mutex::new(recorder)));
+        self.carrier = HttpBackend::Record(client, Arc::new(Mutex::new(recorder)));
         Ok(self)
     }
 
@@ -329,7 +329,7 @@ impl<A: Adapter> HttpModel<A> {
         &self,
         request: &WireRequest,
         deadline: Option<Instant>,
-    ) -> Result<Reached, Failure> {
+    ) -> Result<ResponseHead, Failure> {
         let url = format!("{}{}", self.base_url, request.path);
         let wait = self.timeouts.first_byte;
         let secrets = live::within(Phase::FirstByte, wait, deadline, self.secrets()).await??;
@@ -379,10 +379,10 @@ impl<A: Adapter> HttpModel<A> {
         &self,
         encoded: &Encoded,
         deadline: Option<Instant>,
-    ) -> Result<LiveReply, Failure> {
+    ) -> Result<StreamingReply, Failure> {
         let reached = self.send(&encoded.request, deadline).await?;
         let decoder = self.adapter.decoder(encoded.expected.clone());
-        let mut live = LiveReply::new(reached.body, decoder, self.timeouts.idle, deadline);
+        let mut live = StreamingReply::new(reached.body, decoder, self.timeouts.idle, deadline);
         match live.peek().await {
             Some(ReplyEvent::Error(error)) if error.is_retryable() => {
                 Err(ModelError::Provider(error.clone()).into())

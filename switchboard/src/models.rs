@@ -17,7 +17,7 @@ mod provider;
 
 pub(crate) use audience::Audience;
 pub(crate) use build::list_models;
-pub use build::{Retries, Tape, build};
+pub use build::{Cassette, Retries, build};
 pub use capability::Capabilities;
 pub use choice::{Choice, ChoiceError, Found, Origin, Wanted, choose};
 pub use endpoint::{AddressError, Endpoint};
@@ -25,6 +25,7 @@ pub(crate) use endpoint::{is_of_environment, origin};
 pub use key::{KeyError, find_key, keep_key};
 pub(crate) use key::{forget_key, forget_model_key, keep_model_key, keyring_works};
 pub(crate) use migrate::migrate;
+pub(crate) use ollama::context as ollama_context;
 pub use ollama::ollama_models;
 pub(crate) use overview::{described, overview};
 pub use prices::{Price, PriceTable};

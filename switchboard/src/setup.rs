@@ -28,8 +28,8 @@ use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
 use crate::home;
 use crate::lang::t;
-use crate::models::{Choice, Found, Price, PriceTable, Retries, Tape, Wanted};
-use crate::models::{build, choose, find_key, ollama_models};
+use crate::models::{Cassette, Choice, Found, Price, PriceTable, Retries, Wanted};
+use crate::models::{build, choose, find_key, ollama_context, ollama_models};
 use crate::servers::roots::Roots;
 use crate::servers::{AdHoc, Host, auto_approved, connector, scan};
 use crate::store::{
@@ -66,7 +66,7 @@ pub(crate) struct RunArgs {
     pub(crate) model_options: ModelOptions,
     /// Of this conversation alone.
     pub(crate) switched_off: Vec<SwitchedOff>,
-    pub(crate) tape: Tape,
+    pub(crate) cassette: Cassette,
     /// A file of servers to use in place of the stored ones.
     pub(crate) config: Option<PathBuf>,
     /// Who hears of requests to the model that are made again.
@@ -149,8 +149,8 @@ impl Setup {
             false => None,
         };
         let tools = scanned_tools(&manager, &settings);
-        let (tape, retries) = (&run_args.tape, run_args.retries.as_ref());
-        let agent = agent(&choice, demo.as_ref(), tools, tape, retries, &settings).await?;
+        let (cassette, retries) = (&run_args.cassette, run_args.retries.as_ref());
+        let agent = agent(&choice, demo.as_ref(), tools, cassette, retries, &settings).await?;
         let left_out = switched_off::tools(&run_args.switched_off, &selected.rows);
         let selection = left_out.fold(Selection::all(), |selection, (server, tools)| {
             selection.without(server, tools)
@@ -239,7 +239,15 @@ impl Setup {
         let demo = self.demo.as_ref();
         let tools = scanned_tools(&self.manager, &self.settings);
         let retries = self.run_args.retries.as_ref();
-        let agent = agent(&choice, demo, tools, &Tape::None, retries, &self.settings).await?;
+        let agent = agent(
+            &choice,
+            demo,
+            tools,
+            &Cassette::None,
+            retries,
+            &self.settings,
+        )
+        .await?;
         let options = model_options(&self.run_args, self.assistant.as_ref());
         let agent = agent.with_selection(self.selection.clone());
         self.agent = agent.with_options(options);
@@ -313,7 +321,7 @@ pub(crate) async fn agent(
     choice: &Choice,
     demo: Option<&DemoModel>,
     tools: Arc<dyn Toolbox>,
-    tape: &Tape,
+    cassette: &Cassette,
     retries: Option<&Retries>,
     settings: &BTreeMap<String, Value>,
 ) -> Result<Agent, Failure> {
@@ -323,10 +331,10 @@ pub(crate) async fn agent(
     };
     let known = secrets::keys(choice, key.as_ref(), settings);
     let url = demo.map(|demo| demo.base_url(choice.wire));
-    let model = build(choice, url.as_deref(), key, tape, retries).map_err(|error| {
-        let file = match tape {
-            Tape::Record(file) | Tape::Replay(file) => Some(file.display()),
-            Tape::None => None,
+    let model = build(choice, url.as_deref(), key, cassette, retries).map_err(|error| {
+        let file = match cassette {
+            Cassette::Record(file) | Cassette::Replay(file) => Some(file.display()),
+            Cassette::None => None,
         };
         let text = match file {
             Some(file) => format!("the model cannot be set up with the recording {file}"),
@@ -345,7 +353,7 @@ pub(crate) async fn agent(
     }
     // What only speaks the provider's wire may not search for tools.
     let mut deferral = Deferral::default().native(choice.is_at_its_provider());
-    if let Some(context) = choice.capabilities.context {
+    if let Some(context) = context(choice, settings).await {
         deferral = deferral.with_context_tokens(usize::try_from(context).unwrap_or(usize::MAX));
         agent = agent.with_compaction(Compaction::at(context / 10 * 8));
     }
@@ -354,6 +362,17 @@ pub(crate) async fn agent(
         agent = agent.with_prices(prices(price));
     }
     Ok(agent)
+}
+
+/// The tokens that a request to the model may have, if known.
+async fn context(choice: &Choice, settings: &BTreeMap<String, Value>) -> Option<u64> {
+    let known = choice.capabilities.context;
+    let is_set = settings.contains_key(&format!("models.{}.context", choice.model));
+    if is_set || choice.provider.name != "ollama" {
+        return known;
+    }
+    let given = ollama_context(&choice.model, home::environment).await;
+    Some(known.map_or(given, |known| known.min(given)))
 }
 
 fn prices(price: Price) -> Prices {

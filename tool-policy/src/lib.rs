@@ -13,7 +13,7 @@ mod tool;
 
 pub use definition_diff::{DefinitionChange, definition_diff};
 pub use fingerprint::{Fingerprint, InvalidFingerprint, consent_digest};
-pub use hidden::{is_hidden, is_turning};
+pub use hidden::{is_bidi_control, is_hidden};
 pub use meta_tools::{
     BUILT_IN, CALL, InvalidMetaCall, MAX_FOUND, MetaCall, READ, SEARCH, reader, search_results,
     stand_ins,

@@ -59,14 +59,14 @@ impl RunLimits {
         self
     }
 
-    /// Sets the maximum number of tool calls executed. Default: no limit; 0 means none.
+    /// Sets the maximum number of tool calls executed. Default: 0, which means no limit.
     #[must_use]
     pub fn with_calls(mut self, calls: u64) -> Self {
         self.calls = calls;
         self
     }
 
-    /// Sets the maximum number of tokens of requests and replies together. Default: no limit; 0 means none.
+    /// Sets the maximum number of tokens of requests and replies together. Default: 0, which means no limit.
     #[must_use]
     pub fn with_tokens(mut self, tokens: u64) -> Self {
         self.tokens = tokens;

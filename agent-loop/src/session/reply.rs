@@ -23,7 +23,7 @@ pub(crate) struct Asked {
 }
 
 /// What the model has to say.
-pub(crate) enum Heard {
+pub(crate) enum ModelOutput {
     Event(ReplyEvent),
     End(End),
 }
@@ -75,14 +75,14 @@ async fn talk(
 }
 
 /// Waits for the next event, or for the end once all events are heard. Cancel safe.
-pub(crate) async fn listen(asked: Option<&mut Asked>) -> Heard {
+pub(crate) async fn listen(asked: Option<&mut Asked>) -> ModelOutput {
     let Some(asked) = asked else {
         return std::future::pending().await;
     };
     if let Some(event) = asked.events.recv().await {
-        return Heard::Event(event);
+        return ModelOutput::Event(event);
     }
-    Heard::End(match asked.task.join_next().await {
+    ModelOutput::End(match asked.task.join_next().await {
         Some(Ok(Ok(reply))) => End::Replied(Box::new(reply), Arc::clone(&asked.offer)),
         Some(Ok(Err(ModelError::Provider(error)))) if error.kind == ErrorKind::ContextWindow => {
             End::ContextFull

@@ -25,11 +25,11 @@ use crate::toolbox::{FailureKind, Invocation, Outcome, Toolbox};
 /// nothing is ever sent.
 #[derive(Clone, Debug)]
 pub struct Cassette {
-    deck: Arc<Mutex<Deck>>,
+    deck: Arc<Mutex<CassetteMode>>,
 }
 
 #[derive(Debug)]
-enum Deck {
+enum CassetteMode {
     Record(File),
     Play {
         asked: VecDeque<AskedLine>,
@@ -104,7 +104,7 @@ impl Cassette {
     /// [`CassetteError::Io`] if the file cannot be created.
     pub fn record(path: impl AsRef<Path>) -> Result<Self, CassetteError> {
         let file = File::create(path).map_err(CassetteError::Io)?;
-        Ok(Self::of(Deck::Record(file)))
+        Ok(Self::of(CassetteMode::Record(file)))
     }
 
     /// Plays a cassette back.
@@ -124,7 +124,7 @@ impl Cassette {
                 Line::Called(line) => called.push(line),
             }
         }
-        Ok(Self::of(Deck::Play {
+        Ok(Self::of(CassetteMode::Play {
             asked,
             called,
             tools: Arc::from([]),
@@ -133,7 +133,7 @@ impl Cassette {
         }))
     }
 
-    fn of(deck: Deck) -> Self {
+    fn of(deck: CassetteMode) -> Self {
         Self {
             deck: Arc::new(Mutex::new(deck)),
         }
@@ -158,7 +158,7 @@ impl Cassette {
 
     fn write(&self, line: &Line) {
         // A cassette that cannot be written is noticed when it is played.
-        if let Deck::Record(file) = &mut *self.deck.lock()
+        if let CassetteMode::Record(file) = &mut *self.deck.lock()
             && let Ok(mut bytes) = serde_json::to_vec(line)
         {
             bytes.push(b'\n');
@@ -167,12 +167,12 @@ impl Cassette {
     }
 
     fn plays(&self) -> bool {
-        matches!(&*self.deck.lock(), Deck::Play { .. })
+        matches!(&*self.deck.lock(), CassetteMode::Play { .. })
     }
 
     /// The recorded reply to this request.
     fn reply(&self, request: &RawJson) -> Result<Reply, ModelError> {
-        let Deck::Play { asked, played, .. } = &mut *self.deck.lock() else {
+        let CassetteMode::Play { asked, played, .. } = &mut *self.deck.lock() else {
             return Err(ModelError::NotRecorded("not in replay mode".to_owned()));
         };
         match asked.pop_front() {
@@ -191,7 +191,7 @@ impl Cassette {
 
     /// The recorded outcome of this call, each once.
     fn outcome(&self, call: &Invocation) -> Outcome {
-        let Deck::Play { called, played, .. } = &mut *self.deck.lock() else {
+        let CassetteMode::Play { called, played, .. } = &mut *self.deck.lock() else {
             return Outcome::failed(FailureKind::NotSent, "not in replay mode");
         };
         let at = called.iter().position(|line| {
@@ -302,7 +302,7 @@ pub struct CassetteTools {
 #[async_trait]
 impl Toolbox for CassetteTools {
     async fn tools(&self) -> Arc<[ToolInfo]> {
-        if let Deck::Play {
+        if let CassetteMode::Play {
             listed,
             tools,
             played,

@@ -1,9 +1,11 @@
 //! Agents as tools of other agents.
 
+use std::sync::Arc;
+
 use agent_loop::testing::{ScriptedModel, ScriptedTools};
 use agent_loop::{
-    Agent, Answer, LimitKind, Mode, Outcome, Policy, Prices, Reason, Run, RunEvent, RunLimits,
-    Status,
+    Agent, Answer, LimitKind, LocalTools, Mode, Outcome, Policy, Prices, Reason, Run, RunEvent,
+    RunLimits, Status,
 };
 use proptest::prelude::*;
 use provider_adapters::{Arguments, AssistantPart, Reply, Stop, StopReason, ToolCall, Usage};
@@ -201,6 +203,46 @@ async fn cancelling_a_run_cancels_its_sub_agents() {
     drop(session);
     assert_eq!(run.reason(), Some(&Reason::Cancelled));
     assert_eq!(ends(&run), [Status::Cancelled]);
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Nothing {}
+
+#[tokio::test]
+async fn cancelling_a_run_drops_the_futures_of_its_sub_agents_tools() {
+    let held = Arc::new(());
+    let inside = Arc::clone(&held);
+    let tools = LocalTools::new("local").tool("wait", "Waits.", move |_: Nothing| {
+        let guard = Arc::clone(&inside);
+        async move {
+            let _guard = guard;
+            std::future::pending::<String>().await
+        }
+    });
+    let nested = ScriptedModel::new().calls([("wait", json!({}))]);
+    let sub = Agent::new(nested)
+        .tools(tools)
+        .with_policy(Policy::new(Mode::Auto))
+        .into_tool("delegate", "Does it.");
+    let model = ScriptedModel::new().calls([("delegate", task())]);
+    let agent = Agent::new(model).tools(sub);
+    let mut run = auto("Go");
+    let mut session = agent.session(&mut run);
+    while Arc::strong_count(&held) < 3 {
+        tokio::select! {
+            biased;
+            event = session.next() => assert!(event.is_some()),
+            () = tokio::task::yield_now() => {}
+        }
+    }
+    session.cancel();
+    while session.next().await.is_some() {}
+    drop(session);
+    // The task that ran it is aborted, and gone once it is polled no more.
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(Arc::strong_count(&held), 2);
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use bench::echo_server;
 use mcp_jsonrpc::model::{Implementation, Tool};
 use mcp_server::http::{HttpService, serve};
-use mcp_server::{Limits, Server};
+use mcp_server::{ServerLimits, Server};
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Echo {
@@ -12,7 +12,7 @@ struct Echo {
 
 fn server() -> Server {
     // Nothing is cleaned up while the idle sessions are counted.
-    let limits = Limits::default().with_sessions(20_000);
+    let limits = ServerLimits::default().with_sessions(20_000);
     let mut server = Server::new(Implementation::new("bench", "1"))
         .limits(limits)
         .tool("echo", "Echoes its argument.", |echo: Echo, _| async move { echo.text });

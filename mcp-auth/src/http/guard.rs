@@ -108,15 +108,7 @@ impl Guard {
 
 /// Whether a URL refers to this machine.
 pub(crate) fn is_loopback(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Ipv4(v4)) => v4.is_loopback(),
-        Some(Host::Ipv6(v6)) => reach(v6.into()) == Reach::Loopback,
-        Some(Host::Domain(name)) => {
-            let name = bare_host(name);
-            name == "localhost" || name.ends_with(".localhost")
-        }
-        None => false,
-    }
+    url.host_str().is_some_and(mcp_transport::is_loopback_host)
 }
 
 /// A URL for display: without query, fragment and credentials.

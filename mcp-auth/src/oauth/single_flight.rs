@@ -16,7 +16,7 @@ pub(crate) enum Purpose {
 
 /// How an attempt ended.
 #[derive(Clone, Debug)]
-pub(crate) struct Landing {
+pub(crate) struct AttemptResult {
     pub(crate) purpose: Purpose,
     pub(crate) outcome: Result<(), AuthError>,
 }
@@ -24,7 +24,7 @@ pub(crate) struct Landing {
 /// The running attempt, if there is one.
 #[derive(Debug, Default)]
 pub(crate) struct Flight {
-    running: Mutex<Option<watch::Receiver<Option<Landing>>>>,
+    running: Mutex<Option<watch::Receiver<Option<AttemptResult>>>>,
 }
 
 impl Flight {
@@ -36,7 +36,7 @@ impl Flight {
         &self,
         purpose: Purpose,
         start: impl FnOnce() -> F,
-    ) -> (bool, Landing)
+    ) -> (bool, AttemptResult)
     where
         F: Future<Output = Result<(), AuthError>> + Send + 'static,
     {
@@ -53,7 +53,7 @@ impl Flight {
                     let attempt = start();
                     tokio::spawn(async move {
                         let outcome = attempt.await;
-                        done.send_replace(Some(Landing { purpose, outcome }));
+                        done.send_replace(Some(AttemptResult { purpose, outcome }));
                     });
                     *running = Some(landing.clone());
                     (true, landing)
@@ -65,7 +65,7 @@ impl Flight {
             .await
             .ok()
             .and_then(|landed| landed.clone());
-        let landing = landed.unwrap_or_else(|| Landing {
+        let landing = landed.unwrap_or_else(|| AttemptResult {
             purpose,
             outcome: Err(AuthError::config(
                 "the authorization was cut short by the runtime",
@@ -80,6 +80,6 @@ impl Flight {
     }
 }
 
-fn is_flying(landing: &watch::Receiver<Option<Landing>>) -> bool {
+fn is_flying(landing: &watch::Receiver<Option<AttemptResult>>) -> bool {
     landing.borrow().is_none() && landing.has_changed().is_ok()
 }

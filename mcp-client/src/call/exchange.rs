@@ -17,7 +17,7 @@ use crate::call::response::ResponseBody;
 use crate::client::options::{LogHandler, ProgressHandler};
 use crate::connection::Connection;
 use crate::connection::clock::{Began, Deadlines, TimeoutKind};
-use crate::connection::pending::{Begun, Report, Wants};
+use crate::connection::pending::{Begun, Report, Reporting};
 use crate::connection::state::Outcome;
 use crate::dialect::{Dialect, Extras, Params, StampError};
 
@@ -183,9 +183,9 @@ impl Connection {
         let left = left.unwrap_or_default();
         let due = reading.saturating_add(left);
         let wants = match (attempt.on_acknowledged, attempt.on_progress) {
-            (Some(_), _) => Wants::Changes,
-            (None, Some(_)) => Wants::Progress,
-            (None, None) => Wants::Answer,
+            (Some(_), _) => Reporting::Changes,
+            (None, Some(_)) => Reporting::Progress,
+            (None, None) => Reporting::Answer,
         };
         let id = match state.pending.begin(wants, reading, due, waker) {
             Begun::Open(id) => id,

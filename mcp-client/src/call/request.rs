@@ -15,7 +15,7 @@ use crate::client::Client;
 use crate::connect::handshake::Refusal;
 use crate::connection::clock::Deadlines;
 use crate::connection::session::Session;
-use crate::connection::snapshot::{Snapshot, Tuning};
+use crate::connection::snapshot::{CallDefaults, Snapshot};
 use crate::dialect::verdict::mutual;
 use crate::dialect::{Extras, Params};
 
@@ -111,7 +111,7 @@ impl Client {
     }
 
     /// The time limits of this handle's calls.
-    pub(crate) fn deadlines(&self, tuning: &Tuning) -> Deadlines {
+    pub(crate) fn deadlines(&self, tuning: &CallDefaults) -> Deadlines {
         let options = self.options();
         let idle = options.and_then(|options| options.idle_timeout);
         let deadline = options.and_then(|options| options.deadline);

@@ -20,7 +20,7 @@ use crate::call::caller::Caller;
 #[derive(Debug)]
 pub(crate) struct Pending<O> {
     last: i64,
-    open: HashMap<i64, Entry<O>, BuildHasherDefault<Spread>>,
+    open: HashMap<i64, Entry<O>, BuildHasherDefault<IdHasher>>,
     /// Abandoned, but not yet cancelled at the server.
     abandoned: VecDeque<Abandoned>,
     /// The maximum number of open requests, including those to be cancelled.
@@ -48,19 +48,19 @@ struct Entry<O> {
     due: Duration,
     /// Whether that time has passed and the caller has not checked yet.
     is_due: bool,
-    wants: Wants,
+    wants: Reporting,
     /// Whether the caller reads its log messages.
     wants_logs: bool,
     /// Whether the server has acknowledged it and the caller has not seen that yet.
     acknowledged: bool,
     /// Boxed, because few requests have any.
-    asides: Option<Box<Asides>>,
+    asides: Option<Box<Interim>>,
     caller: Option<Arc<Caller>>,
 }
 
 /// Messages for a request other than its response.
 #[derive(Debug, Default)]
-struct Asides {
+struct Interim {
     reports: VecDeque<Report>,
     /// A problem to report if there is no response.
     trouble: Option<String>,
@@ -75,9 +75,9 @@ pub(crate) enum Report {
 
 /// Hashes ids, which we assign in ascending order: no peer can make them collide.
 #[derive(Debug, Default)]
-struct Spread(u64);
+struct IdHasher(u64);
 
-impl Hasher for Spread {
+impl Hasher for IdHasher {
     fn write(&mut self, bytes: &[u8]) {
         bytes.iter().for_each(|byte| self.write_i64((*byte).into()));
     }
@@ -94,7 +94,7 @@ impl Hasher for Spread {
 
 /// The messages a caller waits for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Wants {
+pub(crate) enum Reporting {
     /// The response only.
     Answer,
     /// Progress reports as well.
@@ -132,7 +132,7 @@ impl<O> Pending<O> {
     /// Opens a request under a new id. The waker is called at its outcome, and when it is `due`.
     pub(crate) fn begin(
         &mut self,
-        wants: Wants,
+        wants: Reporting,
         reading: Duration,
         due: Duration,
         waker: &Waker,
@@ -240,7 +240,7 @@ impl<O> Pending<O> {
             .get_mut(&id)
             .filter(|entry| entry.outcome.is_none())?;
         entry.moved = reading;
-        if entry.wants != Wants::Progress {
+        if entry.wants != Reporting::Progress {
             return None;
         }
         let reports = &mut entry.asides.get_or_insert_default().reports;
@@ -268,7 +268,7 @@ impl<O> Pending<O> {
         message: Box<LogMessageParams>,
     ) -> Result<Option<Waker>, Box<LogMessageParams>> {
         let mut of_it = self.open.iter_mut().filter(|(id, entry)| {
-            let is_call = entry.outcome.is_none() && entry.wants != Wants::Changes;
+            let is_call = entry.outcome.is_none() && entry.wants != Reporting::Changes;
             is_call && stream.is_none_or(|stream| stream == **id)
         });
         match (of_it.next(), of_it.next()) {
@@ -306,7 +306,7 @@ impl<O> Pending<O> {
 
     fn subscription(&mut self, id: i64) -> Option<&mut Entry<O>> {
         let entry = self.open.get_mut(&id);
-        entry.filter(|entry| entry.wants == Wants::Changes && entry.outcome.is_none())
+        entry.filter(|entry| entry.wants == Reporting::Changes && entry.outcome.is_none())
     }
 
     /// Whether the server has acknowledged it since the last call.

@@ -13,7 +13,7 @@ use crate::connection::session::Session;
 #[derive(Clone, Debug)]
 pub(crate) struct Snapshot {
     pub(crate) session: Arc<Session>,
-    pub(crate) tuning: Tuning,
+    pub(crate) tuning: CallDefaults,
     /// Tools that run as tasks only (2025-11-25), from the last list of tools.
     pub(crate) task_tools: Arc<BTreeSet<String>>,
     /// The `Mcp-Param-*` headers of each tool, from the last list of tools.
@@ -22,7 +22,7 @@ pub(crate) struct Snapshot {
 
 /// Settings that can be changed while the connection is open.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Tuning {
+pub(crate) struct CallDefaults {
     pub(crate) idle_timeout: Duration,
     pub(crate) deadline: Duration,
     pub(crate) log_level: Option<LoggingLevel>,
@@ -33,7 +33,7 @@ impl Snapshot {
     pub(crate) fn new(limits: &ClientLimits) -> Self {
         Self {
             session: Arc::new(Session::unknown()),
-            tuning: Tuning {
+            tuning: CallDefaults {
                 idle_timeout: limits.call_idle_timeout(),
                 deadline: limits.call_deadline(),
                 log_level: None,

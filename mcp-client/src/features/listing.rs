@@ -144,18 +144,21 @@ impl Client {
         method: &'static str,
     ) -> Result<Listed<P::Item>, CallError> {
         match self.walk::<P>(method).await {
-            Err(Stumble::Further(error)) if is_bad_cursor(&error) => {
-                self.walk::<P>(method).await.map_err(Stumble::into_error)
+            Err(PageError::Further(error)) if is_bad_cursor(&error) => {
+                self.walk::<P>(method).await.map_err(PageError::into_error)
             }
-            other => other.map_err(Stumble::into_error),
+            other => other.map_err(PageError::into_error),
         }
     }
 
-    async fn walk<P: Page>(&self, method: &'static str) -> Result<Listed<P::Item>, Stumble> {
+    async fn walk<P: Page>(&self, method: &'static str) -> Result<Listed<P::Item>, PageError> {
         let limits = &self.connection().settings.limits;
         let mut pager = Pager::new(limits);
         let mut listed = Listed::new();
-        let (page, bytes) = self.page::<P>(method, None).await.map_err(Stumble::First)?;
+        let (page, bytes) = self
+            .page::<P>(method, None)
+            .await
+            .map_err(PageError::First)?;
         let mut step = take(&mut listed, &mut pager, page.take(), bytes);
         let deadline = tokio::time::Instant::now() + limits.list_timeout();
         loop {
@@ -171,7 +174,7 @@ impl Client {
                         listed.truncated = Some(Truncated::Time);
                         return Ok(listed);
                     };
-                    let (page, bytes) = page.map_err(Stumble::Further)?;
+                    let (page, bytes) = page.map_err(PageError::Further)?;
                     step = take(&mut listed, &mut pager, page.take(), bytes);
                 }
             }
@@ -201,12 +204,12 @@ fn take<T>(listed: &mut Listed<T>, pager: &mut Pager<'_>, page: Taken<T>, bytes:
 }
 
 /// The page on which fetching failed.
-enum Stumble {
+enum PageError {
     First(CallError),
     Further(CallError),
 }
 
-impl Stumble {
+impl PageError {
     fn into_error(self) -> CallError {
         let (Self::First(error) | Self::Further(error)) = self;
         error

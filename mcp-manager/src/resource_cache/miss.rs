@@ -37,7 +37,7 @@ pub enum ReadThroughError<E> {
 type Fetched<E> = Result<Arc<ReadResourceResult>, Arc<E>>;
 
 /// A caller's part in a fetch in flight. The last one to leave removes the fetch.
-struct Seat<'a, E: Send + Sync + 'static> {
+struct Waiter<'a, E: Send + Sync + 'static> {
     cache: &'a ResourceCache,
     ticket: Ticket,
     cell: Arc<OnceCell<Fetched<E>>>,
@@ -67,7 +67,7 @@ impl ResourceCache {
         if let Some(kept) = self.get(server, uri, Instant::now().into_std()) {
             return Ok(kept);
         }
-        let seat = Seat::<E>::take(self, server, uri);
+        let seat = Waiter::<E>::take(self, server, uri);
         let fetched = seat.cell.get_or_init(|| async {
             let result = fetch().await.map(Arc::new).map_err(Arc::new)?;
             self.put(&seat.ticket, Arc::clone(&result), Instant::now().into_std());
@@ -81,7 +81,7 @@ impl ResourceCache {
     }
 }
 
-impl<'a, E: Send + Sync + 'static> Seat<'a, E> {
+impl<'a, E: Send + Sync + 'static> Waiter<'a, E> {
     /// Joins the fetch in flight, or starts one.
     fn take(cache: &'a ResourceCache, server: &ServerName, uri: &str) -> Self {
         let key = Key::new(server, uri, &cache.hasher);
@@ -108,7 +108,7 @@ impl<'a, E: Send + Sync + 'static> Seat<'a, E> {
     }
 }
 
-impl<E: Send + Sync + 'static> Drop for Seat<'_, E> {
+impl<E: Send + Sync + 'static> Drop for Waiter<'_, E> {
     fn drop(&mut self) {
         let mut shard = self.cache.shard(self.ticket.key.hash).lock();
         let flight = shard.flights.get(&self.ticket.key);

@@ -10,7 +10,7 @@ use tokio::sync::{Notify, broadcast};
 use tokio::time::Instant;
 
 use crate::catalog::ItemKind;
-use crate::event::{Chatter, ManagerEvent, Verdict};
+use crate::event::{EventRateLimit, ManagerEvent, Verdict};
 use crate::resource_cache::ResourceCache;
 use crate::server::list_refresh::ListKind;
 
@@ -21,7 +21,7 @@ pub(crate) struct Signals {
     events: broadcast::Sender<ManagerEvent>,
     cache: Arc<ResourceCache>,
     origin: Instant,
-    chatter: Mutex<Chatter>,
+    chatter: Mutex<EventRateLimit>,
     pending: Mutex<Pending>,
     pub(crate) bell: Notify,
 }
@@ -50,7 +50,7 @@ impl Signals {
             events,
             cache,
             origin,
-            chatter: Mutex::new(Chatter::new(per_second)),
+            chatter: Mutex::new(EventRateLimit::new(per_second)),
             pending: Mutex::default(),
             bell: Notify::new(),
         }

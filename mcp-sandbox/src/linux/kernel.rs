@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 
 use super::{filter, sys};
 use crate::containment::{Containment, Guarantee, Holding};
-use crate::profile::{Limits, Network, Profile};
+use crate::profile::{Network, Profile, SandboxLimits};
 
 pub(super) use sys::landlock_abi;
 
@@ -118,7 +118,7 @@ pub(crate) fn judge(profile: &Profile, abi: i32, has_filters: bool, is_root: boo
     clippy::unnecessary_cast,
     reason = "the C libraries differ in the type of resources"
 )]
-pub(super) fn limits(limits: &Limits) -> Vec<(u32, u64)> {
+pub(super) fn limits(limits: &SandboxLimits) -> Vec<(u32, u64)> {
     vec![
         (libc::RLIMIT_CORE as u32, 0),
         (libc::RLIMIT_DATA as u32, limits.memory_bytes),

@@ -27,7 +27,7 @@ use crate::dispatch::{Exchange, Outcome};
 use crate::handler::ToolReply;
 use crate::handler::context::{Asking, Context, Rounds};
 use crate::handler::error::Error;
-use crate::server::limits::Limits;
+use crate::server::limits::ServerLimits;
 use crate::server::timestamp::unix_seconds;
 use crate::task::{self, TaskCell, TaskTable};
 
@@ -284,7 +284,7 @@ async fn drive_rounds(exchange: &Exchange, cx: Context, mut work: Work) -> Outco
     }
 }
 
-fn next_state(rounds: &Mutex<Rounds>, limits: &Limits) -> RequestState {
+fn next_state(rounds: &Mutex<Rounds>, limits: &ServerLimits) -> RequestState {
     let mut rounds = rounds.lock();
     let mut state = std::mem::take(&mut rounds.state);
     state.round = state.round.saturating_add(1);

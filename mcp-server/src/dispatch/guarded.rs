@@ -7,7 +7,7 @@ use std::task::Poll;
 use tokio::time::timeout;
 
 use crate::handler::error::Error;
-use crate::server::limits::Limits;
+use crate::server::limits::ServerLimits;
 
 /// Polls `work` to its end, or to its panic.
 pub(crate) async fn caught<R>(work: impl Future<Output = Result<R, Error>>) -> Result<R, Error> {
@@ -25,7 +25,10 @@ pub(crate) fn caught_now<R>(call: impl FnOnce() -> R) -> Result<R, Error> {
 }
 
 /// Gives `work` the time that a request may take.
-pub(crate) async fn in_time<R>(work: impl Future<Output = R>, limits: &Limits) -> Result<R, Error> {
+pub(crate) async fn in_time<R>(
+    work: impl Future<Output = R>,
+    limits: &ServerLimits,
+) -> Result<R, Error> {
     let finished = timeout(limits.request_time(), work).await;
     finished.map_err(|_| timed_out())
 }

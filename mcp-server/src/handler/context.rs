@@ -219,7 +219,7 @@ impl Context {
 
     /// Keeps a live value until the call ends, even if the call takes several rounds of questions: later rounds get it
     /// from [`held`](Self::held). It is dropped when the call ends or is cancelled, when no answer arrives in time
-    /// ([`Limits::answer_time`](crate::Limits::answer_time)), and with the process. Do not store a `Context` in it:
+    /// ([`ServerLimits::answer_time`](crate::ServerLimits::answer_time)), and with the process. Do not store a `Context` in it:
     /// that keeps the call alive.
     pub fn hold<T: Any + Send + Sync>(&self, key: &str, value: Arc<T>) {
         self.0.held.lock().insert(key.to_owned(), value);
@@ -300,7 +300,7 @@ impl Context {
     /// Encrypts a value for the client to keep. Only this server, or one with the same
     /// [`state_key`](crate::Server::state_key), can decrypt it: for the same caller and the same `purpose`, with
     /// [`open_sealed`](Self::open_sealed). `None` if it would be larger than
-    /// [`Limits::state_bytes`](crate::Limits::state_bytes).
+    /// [`ServerLimits::state_bytes`](crate::ServerLimits::state_bytes).
     pub fn seal(&self, purpose: &str, value: &impl Serialize) -> Option<String> {
         let shared = &self.0.shared;
         let limit = shared.limits.state_bytes();

@@ -1,6 +1,7 @@
 //! The allowed hosts and origins: the defence against DNS rebinding.
 
 use http::{HeaderMap, Uri, header};
+use mcp_transport::is_loopback_host;
 
 /// Hosts and origins that are let through.
 #[derive(Clone, Debug, Default)]
@@ -47,7 +48,7 @@ impl Guard {
 
     fn is_allowed(&self, host: &str) -> bool {
         let host = host.to_ascii_lowercase();
-        self.any_host || is_loopback(&host) || self.hosts.contains(&host)
+        self.any_host || is_loopback_host(&host) || self.hosts.contains(&host)
     }
 
     /// A page of a loopback or allowed host may call us; any other must be named.
@@ -60,12 +61,8 @@ impl Guard {
             .strip_prefix("http://")
             .or(origin.strip_prefix("https://"));
         let host = host.map(without_port);
-        host.is_some_and(|host| is_loopback(host) || self.hosts.iter().any(|it| it == host))
+        host.is_some_and(|host| is_loopback_host(host) || self.hosts.iter().any(|it| it == host))
     }
-}
-
-fn is_loopback(host: &str) -> bool {
-    matches!(host, "localhost" | "127.0.0.1" | "[::1]" | "::1")
 }
 
 /// The host of `host:port`; brackets of an IPv6 address stay.

@@ -1,4 +1,4 @@
-//! Limits on everything a client can make the server hold.
+//! ServerLimits on everything a client can make the server hold.
 
 use std::time::Duration;
 
@@ -8,19 +8,19 @@ macro_rules! limits {
         /// The limits of a server.
         ///
         /// ```
-        /// let limits = mcp_server::Limits::default().with_sessions(100);
+        /// let limits = mcp_server::ServerLimits::default().with_sessions(100);
         /// assert_eq!(limits.sessions(), 100);
         /// ```
         #[derive(Clone, Debug)]
-        pub struct Limits { $($name: $Type,)* }
+        pub struct ServerLimits { $($name: $Type,)* }
 
-        impl Default for Limits {
+        impl Default for ServerLimits {
             fn default() -> Self {
                 Self { $($name: $default,)* }
             }
         }
 
-        impl Limits {$(
+        impl ServerLimits {$(
             $(#[$meta])*
             pub fn $name(&self) -> $Type {
                 self.$name
@@ -90,7 +90,7 @@ limits! {
     page_len / with_page_len: usize = 1_000;
 }
 
-impl Limits {
+impl ServerLimits {
     pub(crate) fn decoding(&self) -> mcp_jsonrpc::DecodeLimits {
         mcp_jsonrpc::DecodeLimits::default()
             .with_message_bytes(self.message_bytes)

@@ -11,7 +11,7 @@ use crate::dispatch::held::HeldTable;
 use crate::dispatch::request_state::Sealer;
 use crate::handler::Handler;
 use crate::notifier::Subscribers;
-use crate::server::limits::Limits;
+use crate::server::limits::ServerLimits;
 use crate::server::shares::CallerShares;
 use crate::task::TaskTable;
 
@@ -27,7 +27,7 @@ pub(crate) struct Shared {
     pub(crate) info: Implementation,
     /// `info` as JSON: it goes with every modern result.
     pub(crate) info_json: RawJson,
-    pub(crate) limits: Limits,
+    pub(crate) limits: ServerLimits,
     pub(crate) eras: Eras,
     pub(crate) cache: CacheHint,
     pub(crate) sealer: Sealer,

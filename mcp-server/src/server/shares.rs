@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::server::limits::Limits;
+use crate::server::limits::ServerLimits;
 
 /// What each caller holds of one limit.
 pub(crate) struct Shares {
@@ -26,7 +26,7 @@ pub(crate) struct CallerShares {
 }
 
 impl CallerShares {
-    pub(crate) fn new(limits: &Limits) -> Self {
+    pub(crate) fn new(limits: &ServerLimits) -> Self {
         let of = |total: usize| Shares::new(total, limits.caller_percent());
         Self {
             sessions: of(limits.sessions()),

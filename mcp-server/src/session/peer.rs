@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 
 use crate::handler::ask::AskError;
 use crate::pipe::outlet::Outlet;
-use crate::server::limits::Limits;
+use crate::server::limits::ServerLimits;
 
 type Outcome = Result<RawJson, ErrorObject>;
 
@@ -43,7 +43,7 @@ impl Peer {
         question: &InputRequest,
         related: Option<&Meta>,
         outlet: &dyn Outlet,
-        limits: &Limits,
+        limits: &ServerLimits,
     ) -> Result<RawJson, AskError> {
         let id = RequestId::from(self.next.fetch_add(1, Ordering::Relaxed));
         let (sender, answer) = oneshot::channel();

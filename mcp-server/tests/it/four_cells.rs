@@ -12,7 +12,7 @@ use mcp_jsonrpc::model::{
     PromptArgument, PromptReference, ReadDirectory, ReadDirectoryParams, Resource,
     ResourceTemplate, Tool,
 };
-use mcp_server::{Context, Eras, Error, Limits, Roots, Service, SkillBundle};
+use mcp_server::{Context, Eras, Error, Roots, ServerLimits, Service, SkillBundle};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -206,7 +206,7 @@ fn service(eras: Eras, alive: &Alive) -> Service {
         .completion(|params, _| async move { Ok(vec![params.argument.value]) })
         .eras(eras)
         // Each request of a plan may ask two questions at once.
-        .limits(Limits::default().with_questions(2 * MAX_REQUESTS))
+        .limits(ServerLimits::default().with_questions(2 * MAX_REQUESTS))
         .build()
 }
 

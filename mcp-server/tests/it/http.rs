@@ -1,7 +1,7 @@
 //! Streamable HTTP, request by request, without a socket.
 
 use http::{Method, StatusCode};
-use mcp_server::Limits;
+use mcp_server::ServerLimits;
 use mcp_server::http::HttpService;
 use serde_json::{Value, json};
 
@@ -323,7 +323,11 @@ async fn modern_requests_beyond_the_limit_are_put_off_and_subscriptions_are_not_
                 std::future::pending::<()>().await;
             }
         })
-        .limits(Limits::default().with_requests(2).with_subscriptions(1))
+        .limits(
+            ServerLimits::default()
+                .with_requests(2)
+                .with_subscriptions(1),
+        )
         .build();
     let http = HttpService::new(&service);
     let hang = || {
@@ -358,7 +362,11 @@ async fn modern_requests_beyond_the_limit_are_put_off_and_subscriptions_are_not_
 async fn sessions_take_no_room_from_subscriptions_nor_subscriptions_from_sessions() {
     let service = server()
         .tool_with_schema(any("tool"), |_: Value, _| async {})
-        .limits(Limits::default().with_subscriptions(2).with_sessions(2))
+        .limits(
+            ServerLimits::default()
+                .with_subscriptions(2)
+                .with_sessions(2),
+        )
         .build();
     let http = HttpService::new(&service);
     let listen = modern(

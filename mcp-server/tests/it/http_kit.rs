@@ -9,7 +9,7 @@ use http::{HeaderMap, Method, Request, StatusCode};
 use http_body::{Body, Frame};
 use mcp_jsonrpc::model::Resource;
 use mcp_server::http::{HttpService, ResponseBody};
-use mcp_server::{Authenticator, Caller, Context, Denied, Error, Limits, Service};
+use mcp_server::{Authenticator, Caller, Context, Denied, Error, ServerLimits, Service};
 use serde_json::{Value, json};
 use tower_service::Service as _;
 
@@ -184,7 +184,7 @@ pub(crate) fn app(alive: &Alive) -> Service {
         })
         .resource(Resource::new("test://a", "a"), |_| async { "a" })
         .limits(
-            Limits::default()
+            ServerLimits::default()
                 .with_sessions(8)
                 .with_caller_percent(100)
                 .with_in_flight(4)

@@ -3,7 +3,7 @@
 use http::{Method, StatusCode};
 use mcp_client::{Client, EraMode};
 use mcp_server::http::{HttpService, serve};
-use mcp_server::{Context, Limits, Server};
+use mcp_server::{Context, Server, ServerLimits};
 use mcp_transport::{HttpConfig, SseConnect};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -98,7 +98,7 @@ async fn a_session_takes_messages_of_its_owner_only() {
 
 #[tokio::test]
 async fn sessions_are_bounded_and_only_served_where_they_are_wanted() {
-    let limited = app(&Alive::default()).limits(Limits::default().with_sessions(1));
+    let limited = app(&Alive::default()).limits(ServerLimits::default().with_sessions(1));
     let service = HttpService::new(&limited.build()).legacy_sse();
     let first = send_to(&service, Method::GET, "/sse", &[], "").await;
     assert_eq!(first.status, StatusCode::OK);

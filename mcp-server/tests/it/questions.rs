@@ -7,7 +7,7 @@ use mcp_client::{Client, EraMode};
 use mcp_jsonrpc::ErrorCode;
 use mcp_jsonrpc::model::{ElicitAction, Prompt};
 use mcp_server::http::HttpService;
-use mcp_server::{AskError, Context, Error, Limits, Roots, Service};
+use mcp_server::{AskError, Context, Error, Roots, ServerLimits, Service};
 use serde_json::Value;
 
 use crate::http_kit::call_modern;
@@ -169,7 +169,7 @@ async fn a_held_value_is_dropped_when_no_answer_comes_in_time() {
     let reply = call_modern(&service, "hold", serde_json::json!({})).await;
     assert_eq!(reply.json().await["result"]["resultType"], "input_required");
     assert_eq!(alive.count(), 1);
-    tokio::time::sleep(Limits::default().answer_time() * 2).await;
+    tokio::time::sleep(ServerLimits::default().answer_time() * 2).await;
     until(|| alive.count() == 0).await;
 }
 

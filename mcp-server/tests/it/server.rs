@@ -12,7 +12,7 @@ use mcp_jsonrpc::model::{
     PromptReference, Resource, ResourceTemplate, ServerCapabilities,
 };
 use mcp_jsonrpc::{ErrorCode, RawJson, RawObject};
-use mcp_server::{Context, Error, Handler, Json, Limits, Server};
+use mcp_server::{Context, Error, Handler, Json, Server, ServerLimits};
 use serde_json::{Value, json};
 
 use crate::kit::{Alive, ERAS, any, arguments, connect, server, text, until};
@@ -154,7 +154,7 @@ async fn a_handler_past_its_time_is_dropped_and_answered_for() {
                 std::future::pending::<()>().await;
             }
         })
-        .limits(Limits::default().with_request_time(Duration::from_secs(1)))
+        .limits(ServerLimits::default().with_request_time(Duration::from_secs(1)))
         .build();
     for era in ERAS {
         let client = connect(&service, era).await;
@@ -211,7 +211,7 @@ async fn resources_templates_prompts_and_completions_are_served_in_both_eras() {
             format!("Hello, {}", given.get("who").unwrap())
         })
         .completion(|params, _| async move { Ok(vec![params.argument.value; 150]) })
-        .limits(Limits::default().with_page_len(1))
+        .limits(ServerLimits::default().with_page_len(1))
         .build();
     for era in ERAS {
         let client = connect(&service, era).await;
@@ -387,7 +387,7 @@ async fn every_list_has_pages_of_the_same_length() {
         .tool_with_schema(any("b"), |_: Value, _| async {})
         .resource(Resource::new("test://a", "a"), |_| async { "a" })
         .resource(Resource::new("test://b", "b"), |_| async { "b" })
-        .limits(Limits::default().with_page_len(1))
+        .limits(ServerLimits::default().with_page_len(1))
         .build();
     let client = connect(&service, ERAS[0]).await;
     let empty = PageParams::default();

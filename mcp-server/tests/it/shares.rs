@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 use mcp_server::http::HttpService;
-use mcp_server::{Context, Limits, Service};
+use mcp_server::{Context, ServerLimits, Service};
 use serde_json::{Value, json};
 
 use crate::http_kit::{ByHeader, Reply, initialize, modern, post};
@@ -12,7 +12,7 @@ use crate::tasks::with_tasks;
 /// A server of which each caller may have half: four sessions, four requests and so on.
 fn half(alive: &Alive) -> Service {
     let guard = alive.clone();
-    let limits = Limits::default()
+    let limits = ServerLimits::default()
         .with_sessions(8)
         .with_requests(8)
         .with_tasks(8)

@@ -13,7 +13,7 @@ async fn talk(input: &[u8]) -> Vec<Value> {
         .tool_with_schema(any("echo"), |arguments: Value, _: Context| async move {
             arguments.to_string()
         })
-        .limits(mcp_server::Limits::default().with_message_bytes(4096))
+        .limits(mcp_server::ServerLimits::default().with_message_bytes(4096))
         .build();
     exchange(service, input).await
 }

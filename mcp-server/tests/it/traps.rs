@@ -13,7 +13,9 @@ use mcp_jsonrpc::model::{
 };
 use mcp_jsonrpc::{RawMap, RawObject};
 use mcp_server::http::HttpService;
-use mcp_server::{Authenticator, Caller, Context, Denied, Error, Handler, Limits, Server, Service};
+use mcp_server::{
+    Authenticator, Caller, Context, Denied, Error, Handler, Server, ServerLimits, Service,
+};
 use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
@@ -98,7 +100,7 @@ impl Handler for Trapped {
 
 fn trapped(trap: Trap) -> Service {
     Server::with_handler(Trapped(trap))
-        .limits(Limits::default().with_request_time(Duration::from_millis(500)))
+        .limits(ServerLimits::default().with_request_time(Duration::from_millis(500)))
         .build()
 }
 

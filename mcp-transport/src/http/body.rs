@@ -25,12 +25,12 @@ pub(crate) struct Body {
 
 /// The limits on the pauses and the total duration of a reply.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pace {
+pub(crate) struct ReadRate {
     idle: Option<Duration>,
     total: Option<(Duration, Instant)>,
 }
 
-impl Pace {
+impl ReadRate {
     /// The limits for a reply of this kind, counted from now.
     pub(crate) fn new(limits: &HttpLimits, timeout: ReplyTimeout) -> Self {
         match timeout {
@@ -76,13 +76,13 @@ impl Pace {
 /// Enforces the time limits of one reply, with one timer.
 #[derive(Debug)]
 struct Watch {
-    pace: Pace,
+    pace: ReadRate,
     /// Never later than the next limit; reset when it fires.
     timer: Option<Pin<Box<Sleep>>>,
 }
 
 impl Watch {
-    fn new(pace: Pace) -> Self {
+    fn new(pace: ReadRate) -> Self {
         Self { pace, timer: None }
     }
 
@@ -114,12 +114,12 @@ impl Watch {
 }
 
 impl Body {
-    pub(crate) fn new(response: Response, pace: Pace) -> Self {
+    pub(crate) fn new(response: Response, pace: ReadRate) -> Self {
         let watch = Watch::new(pace);
         Self { response, watch }
     }
 
-    pub(crate) fn set_pace(&mut self, pace: Pace) {
+    pub(crate) fn set_pace(&mut self, pace: ReadRate) {
         self.watch = Watch::new(pace);
     }
 
@@ -212,7 +212,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_pause_is_limited_anew_each_time_and_the_whole_once() {
-        let mut watch = Watch::new(Pace::new(&limits(), ReplyTimeout::Normal));
+        let mut watch = Watch::new(ReadRate::new(&limits(), ReplyTimeout::Normal));
         for _ in 0..6 {
             assert_eq!(pause(&mut watch, 9 * SECOND).await, Ok(()));
         }
@@ -222,7 +222,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_long_pause_ends_the_reply() {
-        let mut watch = Watch::new(Pace::new(&limits(), ReplyTimeout::Normal));
+        let mut watch = Watch::new(ReadRate::new(&limits(), ReplyTimeout::Normal));
         // The timer of an earlier pause must not apply to a later one.
         assert_eq!(pause(&mut watch, SECOND).await, Ok(()));
         let began = Instant::now();
@@ -233,7 +233,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_stream_may_pause_for_a_year() {
-        let mut watch = Watch::new(Pace::new(&limits(), ReplyTimeout::Stream));
+        let mut watch = Watch::new(ReadRate::new(&limits(), ReplyTimeout::Stream));
         assert_eq!(pause(&mut watch, 365 * 86_400 * SECOND).await, Ok(()));
     }
 
@@ -242,7 +242,7 @@ mod tests {
         let limits = limits()
             .with_idle_timeout(Duration::MAX)
             .with_total_timeout(Duration::MAX);
-        let mut watch = Watch::new(Pace::new(&limits, ReplyTimeout::Normal));
+        let mut watch = Watch::new(ReadRate::new(&limits, ReplyTimeout::Normal));
         assert_eq!(pause(&mut watch, 365 * 86_400 * SECOND).await, Ok(()));
     }
 }

@@ -13,7 +13,9 @@ use crate::http::exchange::Exchange;
 use crate::http::headers::is_reserved;
 use crate::http::redirect::shown;
 use crate::http::{HttpConnect, HttpLimits};
-use crate::{AuthProvider, BoxError, Connect, Transport, TransportError, TransportKind};
+use crate::{
+    AuthProvider, BoxError, Connect, Transport, TransportError, TransportKind, is_loopback_host,
+};
 
 /// The settings of one server with a URL.
 ///
@@ -288,15 +290,6 @@ pub(crate) fn custom_header(
 
 fn is_loopback(url: &Url) -> bool {
     is_loopback_host(url.host_str().unwrap_or_default())
-}
-
-/// Whether the host of a URL is this machine. An IPv6 address is in brackets, as in the URL.
-pub fn is_loopback_host(host: &str) -> bool {
-    let address = host.trim_start_matches('[').trim_end_matches(']');
-    host == "localhost"
-        || address
-            .parse::<std::net::IpAddr>()
-            .is_ok_and(|ip| ip.is_loopback())
 }
 
 impl fmt::Debug for HttpConfig {

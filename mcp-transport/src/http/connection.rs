@@ -10,7 +10,7 @@ use reqwest::{Method, Response};
 use tokio::sync::{Notify, OwnedSemaphorePermit, oneshot};
 use tokio::time::timeout;
 
-use crate::http::body::{Body, Pace};
+use crate::http::body::{Body, ReadRate};
 use crate::http::body_budget::BodyBudget;
 use crate::http::get::{Get, Purpose};
 use crate::http::headers::{self, SESSION, is_modern};
@@ -221,7 +221,10 @@ impl Connection {
         request: Request,
         response: Response,
     ) -> Result<Option<Vec<u8>>, TransportError> {
-        let body = Body::new(response, Pace::new(self.limits(), request.reply_timeout));
+        let body = Body::new(
+            response,
+            ReadRate::new(self.limits(), request.reply_timeout),
+        );
         let reservation = self.budget.reservation();
         let body = body.whole(self.limits().message_bytes, reservation).await?;
         check_json(&body)?;
@@ -259,7 +262,7 @@ impl Connection {
             permit,
         } = request;
         let limits = self.limits();
-        let pace = Pace::new(limits, reply_timeout);
+        let pace = ReadRate::new(limits, reply_timeout);
         let stream = EventStream::new(response, pace, limits.message_bytes);
         let stream = stream.with_budget(&self.budget);
         let resume = (!is_modern(revision)).then(|| {
@@ -321,7 +324,7 @@ impl Connection {
         session: Option<SessionId>,
     ) {
         let (ready, is_ready) = oneshot::channel();
-        let pace = Pace::new(self.limits(), ReplyTimeout::Stream);
+        let pace = ReadRate::new(self.limits(), ReplyTimeout::Stream);
         let get = Get::new(
             self.clone(),
             Purpose::Listen,

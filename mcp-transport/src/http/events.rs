@@ -5,7 +5,7 @@ use reqwest::header::CONTENT_TYPE;
 
 use crate::TransportError;
 use crate::http::HttpLimits;
-use crate::http::body::{Body, MAX_PREALLOCATION, Pace};
+use crate::http::body::{Body, MAX_PREALLOCATION, ReadRate};
 use crate::http::body_budget::{BodyBudget, Reservation};
 use crate::http::refusal::refusal;
 use mcp_jsonrpc::sse::{SseFrame, SseParser};
@@ -21,7 +21,7 @@ pub(crate) struct EventStream {
 }
 
 impl EventStream {
-    pub(crate) fn new(response: Response, pace: Pace, event_bytes: usize) -> Self {
+    pub(crate) fn new(response: Response, pace: ReadRate, event_bytes: usize) -> Self {
         let body = Body::new(response, pace);
         let mut parser = SseParser::new(event_bytes);
         parser.reserve(body.announced().min(MAX_PREALLOCATION));
@@ -42,7 +42,7 @@ impl EventStream {
     /// Checks that `response` is an event stream.
     pub(crate) async fn of(
         response: Response,
-        pace: Pace,
+        pace: ReadRate,
         limits: &HttpLimits,
     ) -> Result<Self, TransportError> {
         if !response.status().is_success() {
@@ -79,7 +79,7 @@ impl EventStream {
     }
 
     /// Sets new time limits for the remainder of the stream.
-    pub(crate) fn set_pace(&mut self, pace: Pace) {
+    pub(crate) fn set_pace(&mut self, pace: ReadRate) {
         self.body.set_pace(pace);
     }
 

@@ -9,7 +9,7 @@ use reqwest::Method;
 
 use crate::TransportError;
 use crate::http::EventStream;
-use crate::http::body::Pace;
+use crate::http::body::ReadRate;
 use crate::http::connection::Connection;
 use crate::http::headers;
 use crate::http::reply_stream::Open;
@@ -21,7 +21,7 @@ pub(crate) struct Get {
     purpose: Purpose,
     revision: Option<Revision>,
     session: Option<SessionId>,
-    pace: Pace,
+    pace: ReadRate,
     /// Challenges that may still lead to an authorization: one for the whole stream, because no caller requested it.
     challenges: AtomicU32,
 }
@@ -40,7 +40,7 @@ impl Get {
         purpose: Purpose,
         revision: Option<Revision>,
         session: Option<SessionId>,
-        pace: Pace,
+        pace: ReadRate,
     ) -> Self {
         Self {
             connection,

@@ -6,7 +6,7 @@ use reqwest::Response;
 use reqwest::header::RETRY_AFTER;
 
 use crate::http::HttpLimits;
-use crate::http::body::{Body, Pace};
+use crate::http::body::{Body, ReadRate};
 use crate::http::redirect::shown;
 use crate::{Delivery, HttpFailure, SendError, TransportError};
 
@@ -20,7 +20,7 @@ pub(crate) async fn refusal(response: Response, limits: &HttpLimits) -> SendErro
         status,
         url: shown(response.url()),
         retry_after: retry_after(&response),
-        body: Body::new(response, Pace::within(BODY_TIME))
+        body: Body::new(response, ReadRate::within(BODY_TIME))
             .start(limits.error_body_bytes)
             .await,
     };
@@ -34,7 +34,7 @@ pub(crate) async fn discard(response: Response, limits: &HttpLimits) {
         .content_length()
         .is_some_and(|length| length <= limit as u64)
     {
-        Body::new(response, Pace::within(BODY_TIME))
+        Body::new(response, ReadRate::within(BODY_TIME))
             .start(limit)
             .await;
     }

@@ -7,7 +7,7 @@ use reqwest::Response;
 use reqwest::header::CONTENT_ENCODING;
 
 use crate::TransportError;
-use crate::http::body::{Body, Pace};
+use crate::http::body::{Body, ReadRate};
 use crate::http::events::media_type;
 use crate::http::refusal::BODY_TIME;
 
@@ -47,7 +47,7 @@ impl Reply {
             "application/json" | "" => Ok(Self::Json(response)),
             other if other.ends_with("+json") => Ok(Self::Json(response)),
             other => {
-                let body = Body::new(response, Pace::within(BODY_TIME));
+                let body = Body::new(response, ReadRate::within(BODY_TIME));
                 let start = Box::pin(body.start(SAMPLE)).await;
                 let start = sample(&start);
                 Err(malformed(format!(

@@ -7,7 +7,7 @@ use mcp_jsonrpc::{DecodeLimits, RequestId, peek_response};
 use tokio::time::sleep;
 
 use crate::http::EventStream;
-use crate::http::body::Pace;
+use crate::http::body::ReadRate;
 use crate::http::inbox::Inbox;
 use crate::http::reconnect::{Next, Reconnect};
 use crate::http::reply::answered;
@@ -54,7 +54,7 @@ impl<O: Open> ReplyStream<O> {
         loop {
             let broken = match self.next_message().await {
                 Ok(Some(body)) if answered(&body, &self.limits).contains(&self.request) => {
-                    self.stream.set_pace(Pace::within(DRAIN_TIMEOUT));
+                    self.stream.set_pace(ReadRate::within(DRAIN_TIMEOUT));
                     let is_direct = is_first && self.is_plain_response(&body);
                     return Ok(ResponseMessage { body, is_direct });
                 }

@@ -8,7 +8,7 @@ use reqwest::{Method, Url};
 use tokio::time::timeout;
 
 use crate::http::{
-    EventStream, Exchange, HttpConfig, HttpConfigError, HttpRequest, Pace, of_stream,
+    EventStream, Exchange, HttpConfig, HttpConfigError, HttpRequest, ReadRate, of_stream,
 };
 use crate::legacy_sse::SseTransport;
 use crate::legacy_sse::endpoint::endpoint;
@@ -64,7 +64,7 @@ impl SseConnect {
             .await
             .map_err(|failed| failed.error)?;
         let url = response.url().clone();
-        let pace = Pace::new(limits, ReplyTimeout::Stream);
+        let pace = ReadRate::new(limits, ReplyTimeout::Stream);
         let mut stream = EventStream::of(response, pace, limits).await?;
         let limit = limits.endpoint_timeout;
         let data = timeout(limit, first_endpoint(&mut stream))

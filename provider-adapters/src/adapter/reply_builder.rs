@@ -23,7 +23,7 @@ pub struct PartIndex(usize);
 
 /// The three things a model may say in text.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Voice {
+pub(crate) enum TextKind {
     Text,
     Reasoning,
     Refusal,
@@ -50,7 +50,7 @@ pub struct ReplyBuilder {
 #[derive(Debug)]
 enum Draft {
     Text {
-        voice: Voice,
+        voice: TextKind,
         text: String,
         joiner: Joiner,
     },
@@ -76,7 +76,7 @@ impl ReplyBuilder {
     }
 
     /// More text: goes on with the last part if it speaks with the same voice.
-    pub(crate) fn say(&mut self, voice: Voice, piece: &TextPiece<'_>) {
+    pub(crate) fn say(&mut self, voice: TextKind, piece: &TextPiece<'_>) {
         if piece.is_empty() {
             return;
         }
@@ -90,7 +90,7 @@ impl ReplyBuilder {
     }
 
     /// A new, still empty part of text. Left out of the reply if it stays empty.
-    pub(crate) fn open_text(&mut self, voice: Voice) -> PartIndex {
+    pub(crate) fn open_text(&mut self, voice: TextKind) -> PartIndex {
         self.open(Draft::Text {
             voice,
             text: String::new(),
@@ -110,7 +110,7 @@ impl ReplyBuilder {
             if !new.is_empty() {
                 text.push_str(&new);
                 self.events.push(spoken(*voice, new.into_owned()));
-                if *voice == Voice::Text && self.expected.output.is_some() {
+                if *voice == TextKind::Text && self.expected.output.is_some() {
                     self.report_output(slot);
                 }
             }
@@ -127,17 +127,17 @@ impl ReplyBuilder {
 
     /// Appends text for the user.
     pub fn push_text(&mut self, text: &str) {
-        self.say(Voice::Text, &text.into());
+        self.say(TextKind::Text, &text.into());
     }
 
     /// Appends reasoning.
     pub fn push_reasoning(&mut self, text: &str) {
-        self.say(Voice::Reasoning, &text.into());
+        self.say(TextKind::Reasoning, &text.into());
     }
 
     /// Appends to the model's reason for declining.
     pub fn push_refusal(&mut self, text: &str) {
-        self.say(Voice::Refusal, &text.into());
+        self.say(TextKind::Refusal, &text.into());
     }
 
     /// Appends to the arguments of a call: JSON text, cut anywhere.
@@ -372,7 +372,7 @@ impl Draft {
     fn said(&self) -> Option<&str> {
         match self {
             Self::Text {
-                voice: Voice::Text,
+                voice: TextKind::Text,
                 text,
                 ..
             } => Some(text),
@@ -381,16 +381,16 @@ impl Draft {
     }
 
     fn is_refusal(&self) -> bool {
-        matches!(self, Self::Text { voice: Voice::Refusal, text, .. } if !text.is_empty())
+        matches!(self, Self::Text { voice: TextKind::Refusal, text, .. } if !text.is_empty())
     }
 
     fn into_part(self, doubt: Option<CallProblem>) -> Option<AssistantPart> {
         match self {
             Self::Text { text, .. } if text.is_empty() => None,
             Self::Text { voice, text, .. } => Some(match voice {
-                Voice::Text => AssistantPart::Text { text },
-                Voice::Reasoning => AssistantPart::Reasoning { text },
-                Voice::Refusal => AssistantPart::Refusal { text },
+                TextKind::Text => AssistantPart::Text { text },
+                TextKind::Reasoning => AssistantPart::Reasoning { text },
+                TextKind::Refusal => AssistantPart::Refusal { text },
             }),
             Self::Media(part) => Some(part),
             Self::Call(call) => Some(AssistantPart::ToolCall(call.into_call(doubt))),
@@ -409,11 +409,11 @@ fn doubt(error: Option<&ProviderError>, stop: Option<&Stop>) -> Option<CallProbl
 }
 
 /// A piece of text as an event.
-fn spoken(voice: Voice, text: String) -> ReplyEvent {
+fn spoken(voice: TextKind, text: String) -> ReplyEvent {
     match voice {
-        Voice::Text => ReplyEvent::Text { text },
-        Voice::Reasoning => ReplyEvent::Reasoning { text },
-        Voice::Refusal => ReplyEvent::Refusal { text },
+        TextKind::Text => ReplyEvent::Text { text },
+        TextKind::Reasoning => ReplyEvent::Reasoning { text },
+        TextKind::Refusal => ReplyEvent::Refusal { text },
     }
 }
 

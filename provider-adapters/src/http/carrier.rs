@@ -13,14 +13,14 @@ use crate::model::{BoxError, ModelError};
 use crate::request::WireRequest;
 
 #[derive(Debug)]
-pub(crate) enum Carrier {
+pub(crate) enum HttpBackend {
     Http(Client),
     Record(Client, Arc<Mutex<Recorder>>),
     Replay(Arc<Mutex<Player>>),
 }
 
 /// The beginning of a reply.
-pub(crate) struct Reached {
+pub(crate) struct ResponseHead {
     pub(crate) status: u16,
     /// Names in lower case.
     pub(crate) headers: Vec<(String, String)>,
@@ -35,7 +35,7 @@ pub(crate) enum Body {
     Played(std::vec::IntoIter<Vec<u8>>),
 }
 
-impl Carrier {
+impl HttpBackend {
     pub(crate) fn is_replay(&self) -> bool {
         matches!(self, Self::Replay(_))
     }
@@ -54,7 +54,7 @@ impl Carrier {
         url: &str,
         headers: &[(String, Secret)],
         request: &WireRequest,
-    ) -> Result<Reached, ModelError> {
+    ) -> Result<ResponseHead, ModelError> {
         let (client, recorder) = match self {
             Self::Http(client) => (client, None),
             Self::Record(client, recorder) => (client, Some(recorder)),
@@ -96,7 +96,7 @@ impl Carrier {
                 Body::Recorded(response, cassette)
             }
         };
-        Ok(Reached {
+        Ok(ResponseHead {
             status,
             headers,
             body,

@@ -10,7 +10,7 @@ use mcp_jsonrpc::RawJson;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::carrier::{Body, Reached};
+use super::carrier::{Body, ResponseHead};
 use crate::model::{BoxError, ModelError};
 use crate::request::WireRequest;
 
@@ -110,7 +110,7 @@ impl Player {
     }
 
     /// The reply to the next request, if it is the recorded one.
-    pub(crate) fn play(&mut self, request: &WireRequest) -> Result<Reached, ModelError> {
+    pub(crate) fn play(&mut self, request: &WireRequest) -> Result<ResponseHead, ModelError> {
         let number = self.played + 1;
         let Some(next) = self.exchanges.as_slice().first() else {
             let only = format!(
@@ -134,7 +134,7 @@ impl Player {
                 }
             });
         }
-        let reached = Reached {
+        let reached = ResponseHead {
             status: next.status,
             headers: next.headers.clone(),
             body: Body::Played(chunks.into_iter()),

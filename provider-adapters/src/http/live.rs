@@ -15,7 +15,7 @@ use crate::reply::Reply;
 use crate::reply::event::ReplyEvent;
 
 /// Bytes of one reply and the decoder that reads them.
-pub(crate) struct LiveReply {
+pub(crate) struct StreamingReply {
     source: Option<(Body, Box<dyn Decoder>)>,
     queue: VecDeque<ReplyEvent>,
     /// The reply, once it is over.
@@ -24,7 +24,7 @@ pub(crate) struct LiveReply {
     deadline: Option<Instant>,
 }
 
-impl LiveReply {
+impl StreamingReply {
     pub(crate) fn new(
         body: Body,
         decoder: Box<dyn Decoder>,
@@ -99,7 +99,7 @@ impl LiveReply {
 }
 
 #[async_trait]
-impl ReplyStream for LiveReply {
+impl ReplyStream for StreamingReply {
     /// Most events are there already: a future that only hands one over is much smaller than one
     /// that reads.
     fn next<'s, 'f>(&'s mut self) -> Pin<Box<dyn Future<Output = Option<ReplyEvent>> + Send + 'f>>

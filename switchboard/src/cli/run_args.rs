@@ -9,7 +9,7 @@ use provider_adapters::Wire;
 
 use crate::cli::Global;
 use crate::cli::model_flags::ModelFlags;
-use crate::models::Tape;
+use crate::models::Cassette;
 use crate::servers::AdHoc;
 use crate::setup::RunArgs;
 use crate::store::{OnLimit, StoredValue};
@@ -136,10 +136,10 @@ impl RunFlags {
         run_args.max_cost = self.max_cost;
         run_args.timeout = self.timeout.map(Duration::from_secs);
         run_args.model_options = self.options.options();
-        run_args.tape = match (&self.record, &self.replay) {
-            (Some(file), _) => Tape::Record(file.clone()),
-            (None, Some(file)) => Tape::Replay(file.clone()),
-            (None, None) => Tape::None,
+        run_args.cassette = match (&self.record, &self.replay) {
+            (Some(file), _) => Cassette::Record(file.clone()),
+            (None, Some(file)) => Cassette::Replay(file.clone()),
+            (None, None) => Cassette::None,
         };
         run_args.config.clone_from(&global.config);
         run_args

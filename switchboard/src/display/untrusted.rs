@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use tool_policy::{is_hidden, is_turning};
+use tool_policy::{is_bidi_control, is_hidden};
 
 /// Whether a terminal would interpret this character: control characters, line separators, and
 /// bidirectional marks.
 pub(crate) fn is_obeyed(c: char) -> bool {
-    c.is_control() || is_turning(c)
+    c.is_control() || is_bidi_control(c)
 }
 
 /// Escapes a name, title or short text to one line: line breaks, everything a terminal would

@@ -24,7 +24,7 @@ const LIST_TIME: Duration = Duration::from_secs(20);
 /// Recording or replay of a model's HTTP exchange.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum Tape {
+pub enum Cassette {
     /// Neither.
     #[default]
     None,
@@ -41,18 +41,18 @@ pub type Retries = mpsc::Sender<String>;
 /// `base_url` is used if the choice has none, as for the demo model.
 ///
 /// # Errors
-/// If the HTTP client or the tape cannot be set up.
+/// If the HTTP client or the cassette cannot be set up.
 pub fn build(
     choice: &Choice,
     base_url: Option<&str>,
     key: Option<Secret>,
-    tape: &Tape,
+    cassette: &Cassette,
     retries: Option<&Retries>,
 ) -> Result<Arc<dyn Model>, ModelError> {
     let making = Making {
         base_url: choice.base_url.as_deref().or(base_url),
         key,
-        tape,
+        cassette,
         network: choice.network.as_ref(),
     };
     spoken(choice, Whole { making, retries })
@@ -70,7 +70,7 @@ pub(crate) async fn list_models(
     let making = Making {
         base_url: choice.base_url.as_deref().or(base_url),
         key,
-        tape: &Tape::None,
+        cassette: &Cassette::None,
         network: choice.network.as_ref(),
     };
     spoken(choice, Listed(making))?.await
@@ -132,7 +132,7 @@ impl Use for Listed<'_> {
     type Made = Result<BoxFuture<'static, Result<Vec<ModelInfo>, ModelError>>, ModelError>;
 
     fn of<A: Adapter + 'static>(self, adapter: A) -> Self::Made {
-        let timeouts = Timeouts::default().with_total(LIST_TIME);
+        let timeouts = Timeouts::default().with_deadline(LIST_TIME);
         let model = self.0.model(adapter)?.with_timeouts(timeouts);
         Ok(Box::pin(async move { model.models().await }))
     }
@@ -162,20 +162,20 @@ fn spoken<U: Use>(choice: &Choice, then: U) -> U::Made {
 struct Making<'a> {
     base_url: Option<&'a str>,
     key: Option<Secret>,
-    tape: &'a Tape,
+    cassette: &'a Cassette,
     network: Option<&'a PublicNetwork>,
 }
 
 impl Making<'_> {
     fn model<A: Adapter + 'static>(self, adapter: A) -> Result<HttpModel<A>, ModelError> {
-        let mut model = match (self.tape, self.network) {
-            (Tape::None, None) => HttpModel::new(adapter)?,
-            (Tape::None, Some(network)) => {
+        let mut model = match (self.cassette, self.network) {
+            (Cassette::None, None) => HttpModel::new(adapter)?,
+            (Cassette::None, Some(network)) => {
                 let client = client_builder().map_err(ModelError::Setup)?;
                 HttpModel::with_client(adapter, network.guard(client))?
             }
-            (Tape::Record(file), _) => HttpModel::new(adapter)?.recording(file)?,
-            (Tape::Replay(file), _) => HttpModel::replaying(adapter, file)?,
+            (Cassette::Record(file), _) => HttpModel::new(adapter)?.recording(file)?,
+            (Cassette::Replay(file), _) => HttpModel::replaying(adapter, file)?,
         };
         if let Some(url) = self.base_url {
             model = model.with_base_url(url);

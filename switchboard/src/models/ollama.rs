@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -11,6 +12,8 @@ use tokio::time::timeout;
 const REPLY_TIMEOUT: Duration = Duration::from_millis(300);
 const MAX_REPLY_BYTES: u64 = 1 << 20;
 const PORT: u16 = 11_434;
+/// The tokens that it gives a model unless it is told otherwise.
+const CONTEXT: u64 = 4_096;
 
 /// The models of an Ollama on this machine, or none. `host` is the value of `OLLAMA_HOST`; other
 /// machines are not asked.
@@ -56,6 +59,39 @@ fn parse(host: &str) -> (&str, &str, u16) {
     }
 }
 
+/// The context with which an Ollama runs this model, in tokens: that of the loaded model where it is on this machine and
+/// says so, or else what it gives every model. `variable` is the environment's. It cuts longer requests without a word,
+/// whatever the model could take.
+pub(crate) async fn context(model: &str, variable: impl Fn(&str) -> Option<String>) -> u64 {
+    if let Some(address) = local(&variable("OLLAMA_HOST").unwrap_or_default()) {
+        let asked = timeout(REPLY_TIMEOUT, loaded(&address, model)).await;
+        if let Some(context) = asked.ok().flatten() {
+            return context;
+        }
+    }
+    let given = variable("OLLAMA_CONTEXT_LENGTH").and_then(|text| text.trim().parse().ok());
+    given.filter(|context| *context > 0).unwrap_or(CONTEXT)
+}
+
+async fn loaded(address: &str, model: &str) -> Option<u64> {
+    #[derive(Deserialize)]
+    struct Running {
+        models: Vec<Model>,
+    }
+    #[derive(Deserialize)]
+    struct Model {
+        name: String,
+        #[serde(default)]
+        context_length: Option<u64>,
+    }
+    let running: Running = get(address, "/api/ps").await?;
+    // A name without a tag is that of its latest version.
+    let full = format!("{model}:latest");
+    let is_it = |it: &Model| it.name == model || it.name == full;
+    let found = running.models.into_iter().find(is_it)?;
+    found.context_length.filter(|context| *context > 0)
+}
+
 async fn ask(address: &str) -> Option<Vec<String>> {
     #[derive(Deserialize)]
     struct Tags {
@@ -65,8 +101,13 @@ async fn ask(address: &str) -> Option<Vec<String>> {
     struct Tag {
         name: String,
     }
+    let tags: Tags = get(address, "/api/tags").await?;
+    Some(tags.models.into_iter().map(|tag| tag.name).collect())
+}
+
+async fn get<T: DeserializeOwned>(address: &str, path: &str) -> Option<T> {
     let mut stream = TcpStream::connect(address).await.ok()?;
-    let request = format!("GET /api/tags HTTP/1.0\r\nHost: {address}\r\n\r\n");
+    let request = format!("GET {path} HTTP/1.0\r\nHost: {address}\r\n\r\n");
     stream.write_all(request.as_bytes()).await.ok()?;
     let mut answer = Vec::new();
     stream
@@ -77,10 +118,7 @@ async fn ask(address: &str) -> Option<Vec<String>> {
     let answer = String::from_utf8(answer).ok()?;
     let (head, body) = answer.split_once("\r\n\r\n")?;
     let status = head.split(' ').nth(1)?;
-    let tags: Tags = serde_json::from_str(body)
-        .ok()
-        .filter(|_| status == "200")?;
-    Some(tags.models.into_iter().map(|tag| tag.name).collect())
+    serde_json::from_str(body).ok().filter(|_| status == "200")
 }
 
 #[cfg(test)]
@@ -132,6 +170,32 @@ mod tests {
         };
         let (models, ()) = tokio::join!(ask(&host), serve);
         assert_eq!(models.unwrap(), ["llama3.1:8b", "qwen3:4b"]);
+    }
+
+    #[tokio::test]
+    async fn the_context_is_the_loaded_models_or_what_every_model_gets() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let host = listener.local_addr().unwrap().to_string();
+        let serve = async {
+            for _ in 0..2 {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                let mut request = [0; 512];
+                let read = stream.read(&mut request).await.unwrap();
+                assert!(request[..read].starts_with(b"GET /api/ps "));
+                let body = r#"{"models":[{"name":"llama3.1:latest","context_length":32768}]}"#;
+                let answer = format!("HTTP/1.0 200 OK\r\n\r\n{body}");
+                stream.write_all(answer.as_bytes()).await.unwrap();
+            }
+        };
+        let at = |name: &str| (name == "OLLAMA_HOST").then(|| host.clone());
+        let asks = async { (context("llama3.1", at).await, context("qwen3:4b", at).await) };
+        let (contexts, ()) = tokio::join!(asks, serve);
+        assert_eq!(contexts, (32_768, CONTEXT));
+        let set = |name: &str| match name {
+            "OLLAMA_HOST" => Some("box.example".to_owned()),
+            _ => Some("16384".to_owned()),
+        };
+        assert_eq!(context("llama3.1", set).await, 16_384);
     }
 
     #[tokio::test]

@@ -7,7 +7,7 @@ use super::*;
 const ZERO: Duration = Duration::ZERO;
 const LIMIT: usize = 6;
 
-fn begin(table: &mut Pending<u32>, wants: Wants) -> i64 {
+fn begin(table: &mut Pending<u32>, wants: Reporting) -> i64 {
     match table.begin(wants, ZERO, ZERO, Waker::noop()) {
         Begun::Open(id) => id,
         other => panic!("{other:?}"),
@@ -21,7 +21,7 @@ fn poll(table: &mut Pending<u32>, id: i64) -> Poll<Option<u32>> {
 #[test]
 fn the_first_outcome_counts_and_is_taken_once() {
     let mut table = Pending::new(LIMIT);
-    let id = begin(&mut table, Wants::Answer);
+    let id = begin(&mut table, Reporting::Answer);
     assert_eq!(poll(&mut table, id), Poll::Pending);
     assert!(table.settle(id, 1).is_ok());
     assert_eq!(table.settle(id, 2).unwrap_err(), 2);
@@ -33,7 +33,7 @@ fn the_first_outcome_counts_and_is_taken_once() {
 #[test]
 fn an_answered_request_is_not_cancelled() {
     let mut table = Pending::new(LIMIT);
-    let id = begin(&mut table, Wants::Answer);
+    let id = begin(&mut table, Reporting::Answer);
     table.settle(id, 1).unwrap();
     assert!(!table.abandon(id, Some("gone")));
     assert_eq!(table.next_abandoned(), None);
@@ -42,7 +42,7 @@ fn an_answered_request_is_not_cancelled() {
 #[test]
 fn reports_are_bounded_and_the_newest_is_kept() {
     let mut table: Pending<u32> = Pending::new(LIMIT);
-    let id = begin(&mut table, Wants::Progress);
+    let id = begin(&mut table, Reporting::Progress);
     for step in 0..1000 {
         table.progress(id, ZERO, ProgressParams::new(id, f64::from(step)));
     }
@@ -58,8 +58,8 @@ fn reports_are_bounded_and_the_newest_is_kept() {
 fn progress_does_not_ring_and_an_answered_request_is_never_due() {
     let mut table = Pending::new(LIMIT);
     let (slow, answered) = (
-        begin(&mut table, Wants::Answer),
-        begin(&mut table, Wants::Answer),
+        begin(&mut table, Reporting::Answer),
+        begin(&mut table, Reporting::Answer),
     );
     table.progress(slow, ZERO, ProgressParams::new(slow, 1.0));
     assert!(!table.take_due(slow));
@@ -104,7 +104,7 @@ proptest! {
     fn every_request_rings_when_it_is_due(dues in prop::collection::vec(0u64..50, 0..LIMIT)) {
         let mut table: Pending<u32> = Pending::new(LIMIT);
         let begin = |due: &u64| {
-            match table.begin(Wants::Answer, ZERO, Duration::from_secs(*due), Waker::noop()) {
+            match table.begin(Reporting::Answer, ZERO, Duration::from_secs(*due), Waker::noop()) {
                 Begun::Open(id) => (id, *due),
                 other => panic!("{other:?}"),
             }
@@ -140,7 +140,7 @@ proptest! {
         let mut closed = false;
         for step in steps {
             match step {
-                Step::Begin => match table.begin(Wants::Answer, ZERO, ZERO, Waker::noop()) {
+                Step::Begin => match table.begin(Reporting::Answer, ZERO, ZERO, Waker::noop()) {
                     Begun::Open(id) => {
                         prop_assert!(!closed && begun.insert(id), "an id was used again");
                         open.insert(id);

@@ -53,7 +53,7 @@ fn events(text: &'static str) -> EventStream {
     let response = http::Response::new(text).into();
     EventStream::new(
         response,
-        Pace::new(&limits, crate::ReplyTimeout::Normal),
+        ReadRate::new(&limits, crate::ReplyTimeout::Normal),
         limits.message_bytes,
     )
 }

@@ -26,7 +26,7 @@ impl Group {
 
     /// Whether no process of it is left. To be called only once its leader has been reaped.
     pub(in crate::process) fn is_empty(&self) -> bool {
-        if !kill(self.0, Whom::Group, 0) {
+        if !kill(self.0, SignalTarget::Group, 0) {
             return true;
         }
         // The kernel counts unreaped zombies, we do not; and a process with the leader's id is a stranger's, because a
@@ -39,7 +39,7 @@ impl Group {
     }
 
     pub(in crate::process) fn signal(&self, how: Stop) {
-        kill(self.0, Whom::Group, number(how));
+        kill(self.0, SignalTarget::Group, number(how));
     }
 }
 
@@ -173,7 +173,7 @@ pub(in crate::process) fn signal_process_if(
     let Ok(handle @ 0..) = i32::try_from(handle) else {
         // Before Linux 5.3 the id may pass on in these microseconds; nothing better exists there.
         let unsupported = io::Error::last_os_error().raw_os_error() == Some(libc::ENOSYS);
-        return unsupported && is_it() && kill(pid, Whom::Process, number(how));
+        return unsupported && is_it() && kill(pid, SignalTarget::Process, number(how));
     };
     // SAFETY: the kernel has just made this descriptor for us.
     let handle = unsafe { OwnedFd::from_raw_fd(handle) };
@@ -194,7 +194,7 @@ pub(in crate::process) fn signal_process_if(
     sent == 0
 }
 
-enum Whom {
+enum SignalTarget {
     Group,
     #[cfg(target_os = "linux")]
     Process,
@@ -208,14 +208,14 @@ fn number(how: Stop) -> libc::c_int {
 }
 
 /// `false` if there is no process that may be signalled. Ids below 2, which would address all processes, are rejected.
-fn kill(id: u32, whom: Whom, signal: libc::c_int) -> bool {
+fn kill(id: u32, whom: SignalTarget, signal: libc::c_int) -> bool {
     let Ok(id @ 2..) = libc::pid_t::try_from(id) else {
         return false;
     };
     let target = match whom {
-        Whom::Group => -id,
+        SignalTarget::Group => -id,
         #[cfg(target_os = "linux")]
-        Whom::Process => id,
+        SignalTarget::Process => id,
     };
     // SAFETY: takes numbers only.
     unsafe { libc::kill(target, signal) == 0 }

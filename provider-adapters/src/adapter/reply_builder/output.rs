@@ -3,7 +3,7 @@
 use mcp_jsonrpc::RawJson;
 use serde_json::Value;
 
-use super::{Draft, PartIndex, ReplyBuilder, Voice};
+use super::{Draft, PartIndex, ReplyBuilder, TextKind};
 use crate::output::invalid::InvalidOutput;
 use crate::reply::event::ReplyEvent;
 use crate::reply::stop::StopReason;
@@ -18,7 +18,7 @@ pub(super) struct Progress {
 impl ReplyBuilder {
     /// A new part that holds the structured output, and nothing else.
     pub(crate) fn open_output(&mut self) -> PartIndex {
-        let slot = self.open_text(Voice::Text);
+        let slot = self.open_text(TextKind::Text);
         self.output = Some(slot);
         slot
     }

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::event::{Block, Delta, Message, MessageUsage, StreamEvent};
 use crate::adapter::decoder::Frames;
 use crate::adapter::error_body;
-use crate::adapter::reply_builder::{PartIndex, ReplyBuilder, Voice};
+use crate::adapter::reply_builder::{PartIndex, ReplyBuilder, TextKind};
 use crate::adapter::text_piece::{Joiner, TextPiece};
 use crate::conversation::native::Native;
 use crate::json::text::{keep, minify, parse};
@@ -107,12 +107,12 @@ impl AnthropicFrames {
         let name = block.name.as_ref().map_or("", TextPiece::as_str);
         let place = match block.kind.as_str() {
             "text" => {
-                let slot = turn.open_text(Voice::Text);
+                let slot = turn.open_text(TextKind::Text);
                 say(slot, &block.text, turn);
                 Place::Text(slot)
             }
             "thinking" => {
-                let slot = turn.open_text(Voice::Reasoning);
+                let slot = turn.open_text(TextKind::Reasoning);
                 say(slot, &block.thinking, turn);
                 Place::Thinking(slot)
             }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::adapter::decoder::Frames;
-use crate::adapter::reply_builder::{PartIndex, ReplyBuilder, Voice};
+use crate::adapter::reply_builder::{PartIndex, ReplyBuilder, TextKind};
 use crate::adapter::text_piece::TextPiece;
 use crate::conversation::native::Native;
 use crate::json::text::{count, keep, minify, parse};
@@ -184,8 +184,8 @@ impl ConverseFrames {
             Content {
                 reasoning_content: Some(_),
                 ..
-            } => Place::Reasoning(turn.open_text(Voice::Reasoning)),
-            Content { text: Some(_), .. } => Place::Text(turn.open_text(Voice::Text)),
+            } => Place::Reasoning(turn.open_text(TextKind::Reasoning)),
+            Content { text: Some(_), .. } => Place::Text(turn.open_text(TextKind::Text)),
             _ => Place::Opaque,
         };
         let block = OpenBlock {

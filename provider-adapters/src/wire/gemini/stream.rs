@@ -8,7 +8,7 @@ use super::items::Items;
 use super::partial_args::PartialArgs;
 use crate::adapter::decoder::Frames;
 use crate::adapter::error_body;
-use crate::adapter::reply_builder::{PartIndex, ReplyBuilder, Voice};
+use crate::adapter::reply_builder::{PartIndex, ReplyBuilder, TextKind};
 use crate::adapter::text_piece::TextPiece;
 use crate::conversation::media::{Media, MediaSource};
 use crate::conversation::native::Native;
@@ -86,9 +86,9 @@ impl GeminiFrames {
     fn part(&mut self, raw: &RawValue, part: Part<'_>, turn: &mut ReplyBuilder) {
         if let Some(text) = &part.text {
             let voice = if part.thought == Some(true) {
-                Voice::Reasoning
+                TextKind::Reasoning
             } else {
-                Voice::Text
+                TextKind::Text
             };
             turn.say(voice, text);
         }

@@ -9,7 +9,7 @@ use super::resolver::{Fragment, Home, Resolver, repeats};
 use super::think::ThinkSplitter;
 use crate::adapter::decoder::Frames;
 use crate::adapter::error_body;
-use crate::adapter::reply_builder::{PartIndex, ReplyBuilder, Voice};
+use crate::adapter::reply_builder::{PartIndex, ReplyBuilder, TextKind};
 use crate::adapter::text_piece::{Joiner, TextPiece};
 use crate::conversation::native::Native;
 use crate::json::text::{minify, parse};
@@ -75,18 +75,18 @@ impl ChatFrames {
         let blank = |piece: &TextPiece<'_>| !piece.is_empty();
         if let Some(thought) = delta.reasoning_content.filter(blank) {
             self.extras.reasoning_field("reasoning_content");
-            turn.say(Voice::Reasoning, &thought);
+            turn.say(TextKind::Reasoning, &thought);
         } else if let Some(thought) = delta.reasoning.filter(blank) {
             self.extras.reasoning_field("reasoning");
-            turn.say(Voice::Reasoning, &thought);
+            turn.say(TextKind::Reasoning, &thought);
         }
         for detail in delta.reasoning_details.unwrap_or_default() {
             self.extras.reasoning_detail(detail);
         }
         if let Some(content) = delta.content {
-            turn.say(Voice::Reasoning, &content.thought);
+            turn.say(TextKind::Reasoning, &content.thought);
             match &mut self.think {
-                None => turn.say(Voice::Text, &content.text),
+                None => turn.say(TextKind::Text, &content.text),
                 Some((splitter, joiner)) => {
                     let text = joiner.push(&content.text);
                     splitter.push(&text, &mut |voice, piece| turn.say(voice, &piece.into()));
@@ -94,7 +94,7 @@ impl ChatFrames {
             }
         }
         if let Some(refusal) = delta.refusal {
-            turn.say(Voice::Refusal, &refusal);
+            turn.say(TextKind::Refusal, &refusal);
         }
         for call in delta.tool_calls.unwrap_or_default() {
             self.call(call, turn);

@@ -1,6 +1,6 @@
 //! Splits `<think>…</think>` off the start of a text.
 
-use crate::adapter::reply_builder::Voice;
+use crate::adapter::reply_builder::TextKind;
 
 const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
@@ -26,9 +26,9 @@ enum State {
 
 impl ThinkSplitter {
     /// Takes text in; `say` gets what is certain.
-    pub(crate) fn push(&mut self, text: &str, say: &mut impl FnMut(Voice, &str)) {
+    pub(crate) fn push(&mut self, text: &str, say: &mut impl FnMut(TextKind, &str)) {
         if self.state == State::Over {
-            return say(Voice::Text, text);
+            return say(TextKind::Text, text);
         }
         self.held.push_str(text);
         let held = std::mem::take(&mut self.held);
@@ -49,13 +49,13 @@ impl ThinkSplitter {
                 }
                 State::Inside => {
                     if let Some((thought, after)) = rest.split_once(CLOSE) {
-                        say(Voice::Reasoning, thought);
+                        say(TextKind::Reasoning, thought);
                         self.state = State::Closed;
                         rest = after;
                     } else {
                         let keep = tag_start(rest, CLOSE);
                         let (thought, kept) = rest.split_at(rest.len() - keep);
-                        say(Voice::Reasoning, thought);
+                        say(TextKind::Reasoning, thought);
                         kept.clone_into(&mut self.held);
                         return;
                     }
@@ -68,7 +68,7 @@ impl ThinkSplitter {
                     self.state = State::Over;
                 }
                 State::Over => {
-                    say(Voice::Text, rest);
+                    say(TextKind::Text, rest);
                     return;
                 }
             }
@@ -76,12 +76,12 @@ impl ThinkSplitter {
     }
 
     /// Nothing more comes: says what was held back.
-    pub(crate) fn finish(&mut self, say: &mut impl FnMut(Voice, &str)) {
+    pub(crate) fn finish(&mut self, say: &mut impl FnMut(TextKind, &str)) {
         let held = std::mem::take(&mut self.held);
         let voice = if self.state == State::Inside {
-            Voice::Reasoning
+            TextKind::Reasoning
         } else {
-            Voice::Text
+            TextKind::Text
         };
         say(voice, &held);
     }
@@ -106,7 +106,7 @@ mod tests {
             let mut splitter = ThinkSplitter::default();
             let (mut thoughts, mut said) = (String::new(), String::new());
             let mut say = |voice, piece: &str| match voice {
-                Voice::Reasoning => thoughts.push_str(piece),
+                TextKind::Reasoning => thoughts.push_str(piece),
                 _ => said.push_str(piece),
             };
             for piece in text.as_bytes().chunks(size) {

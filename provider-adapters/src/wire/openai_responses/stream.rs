@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::event::{Item, ItemPart, Response, StreamEvent};
 use crate::adapter::decoder::Frames;
 use crate::adapter::error_body;
-use crate::adapter::reply_builder::{PartIndex, ReplyBuilder, Voice};
+use crate::adapter::reply_builder::{PartIndex, ReplyBuilder, TextKind};
 use crate::adapter::text_piece::TextPiece;
 use crate::conversation::media::Media;
 use crate::conversation::native::Native;
@@ -43,8 +43,8 @@ impl ResponsesFrames {
         let (at, part) = (event.output_index, event.content_index);
         let delta = event.delta.unwrap_or_default();
         match event.kind.as_str() {
-            "response.output_text.delta" => self.part(at, part, Voice::Text, &delta, turn),
-            "response.refusal.delta" => self.part(at, part, Voice::Refusal, &delta, turn),
+            "response.output_text.delta" => self.part(at, part, TextKind::Text, &delta, turn),
+            "response.refusal.delta" => self.part(at, part, TextKind::Refusal, &delta, turn),
             "response.reasoning_summary_text.delta" => {
                 self.reason(at, ("summary", event.summary_index), &delta, turn);
             }
@@ -101,7 +101,7 @@ impl ResponsesFrames {
         &mut self,
         at: u64,
         part: u64,
-        voice: Voice,
+        voice: TextKind,
         delta: &TextPiece<'_>,
         turn: &mut ReplyBuilder,
     ) {
@@ -123,7 +123,7 @@ impl ResponsesFrames {
         let item = self.item(at);
         let slot = *item
             .reasoning
-            .get_or_insert_with(|| turn.open_text(Voice::Reasoning));
+            .get_or_insert_with(|| turn.open_text(TextKind::Reasoning));
         if item.piece.replace(piece).is_some_and(|last| last != piece) {
             turn.say_at(slot, &"\n\n".into());
         }
@@ -259,7 +259,10 @@ fn incomplete(reason: &str) -> StopReason {
 }
 
 fn say_part(part: &ItemPart<'_>, turn: &mut ReplyBuilder) {
-    for (voice, text) in [(Voice::Text, &part.text), (Voice::Refusal, &part.refusal)] {
+    for (voice, text) in [
+        (TextKind::Text, &part.text),
+        (TextKind::Refusal, &part.refusal),
+    ] {
         if let Some(text) = text {
             let slot = turn.open_text(voice);
             turn.say_at(slot, text);

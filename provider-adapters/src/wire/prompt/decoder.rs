@@ -6,7 +6,7 @@ use mcp_jsonrpc::RawJson;
 
 use super::parser::{Found, Grammar, PromptParser};
 use crate::adapter::decoder::{Decoder, Expected};
-use crate::adapter::reply_builder::{PartIndex, ReplyBuilder, Voice};
+use crate::adapter::reply_builder::{PartIndex, ReplyBuilder, TextKind};
 use crate::conversation::call_id::CallId;
 use crate::conversation::native::Native;
 use crate::conversation::part::AssistantPart;
@@ -67,8 +67,8 @@ impl PromptDecoder {
                     let Self { parser, turn, .. } = self;
                     parser.push(&text, &mut |found| tell(found, turn));
                 }
-                ReplyEvent::Reasoning { text } => self.turn.say(Voice::Reasoning, &text.into()),
-                ReplyEvent::Refusal { text } => self.turn.say(Voice::Refusal, &text.into()),
+                ReplyEvent::Reasoning { text } => self.turn.say(TextKind::Reasoning, &text.into()),
+                ReplyEvent::Refusal { text } => self.turn.say(TextKind::Refusal, &text.into()),
                 ReplyEvent::Media(media) => self.turn.push_media(media),
                 ReplyEvent::ToolCallStart {
                     tool_call_id,
@@ -157,7 +157,7 @@ impl Decoder for PromptDecoder {
 
 fn tell(found: Found<'_>, turn: &mut ReplyBuilder) {
     match found {
-        Found::Text(text) => turn.say(Voice::Text, &text.into()),
+        Found::Text(text) => turn.say(TextKind::Text, &text.into()),
         Found::Call { name, arguments } => {
             if let Some(slot) = turn.start_call(None, name) {
                 turn.argue(slot, &arguments.into());

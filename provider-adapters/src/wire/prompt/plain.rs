@@ -1,7 +1,7 @@
 //! Plain text as a wire: for a model's text without a wire around it.
 
 use crate::adapter::decoder::{Decoder, Expected};
-use crate::adapter::reply_builder::{ReplyBuilder, Voice};
+use crate::adapter::reply_builder::{ReplyBuilder, TextKind};
 use crate::adapter::text_piece::TextPiece;
 use crate::reply::Reply;
 use crate::reply::event::ReplyEvent;
@@ -35,7 +35,7 @@ impl Decoder for PlainText {
         let text = std::mem::replace(&mut self.rest, rest);
         std::mem::swap(&mut self.turn.events, events);
         self.turn
-            .say(Voice::Text, &TextPiece::from_bytes(text.into()));
+            .say(TextKind::Text, &TextPiece::from_bytes(text.into()));
         std::mem::swap(&mut self.turn.events, events);
     }
 
@@ -47,7 +47,7 @@ impl Decoder for PlainText {
         std::mem::swap(&mut self.turn.events, events);
         let rest = std::mem::take(&mut self.rest);
         self.turn
-            .say(Voice::Text, &TextPiece::from_bytes(rest.into()));
+            .say(TextKind::Text, &TextPiece::from_bytes(rest.into()));
         self.turn.stop(StopReason::End, "end");
         let reply = self.turn.finish();
         std::mem::swap(&mut self.turn.events, events);

@@ -18,7 +18,7 @@ async fn a_silent_provider_is_not_waited_for_without_end() {
         Answer::new(200, "event: ping\ndata: {\"type\":\"ping\"}\n\n").stalling(),
     ])
     .await;
-    let timeouts = Timeouts::default().with_idle(SHORT);
+    let timeouts = Timeouts::default().with_idle_timeout(SHORT);
     let model = model(&server)
         .with_timeouts(timeouts)
         .with_retry(Retry::default().with_tries(0));
@@ -33,7 +33,7 @@ async fn a_silent_provider_is_not_waited_for_without_end() {
 #[tokio::test]
 async fn a_total_limit_holds_across_tries() {
     let server = Server::start(vec![overloaded().with_header("retry-after", "60"), text()]).await;
-    let timeouts = Timeouts::default().with_total(Duration::from_secs(5));
+    let timeouts = Timeouts::default().with_deadline(Duration::from_secs(5));
     let model = model(&server).with_timeouts(timeouts);
     assert!(play(&model, &request(model.adapter(), &[])).await.is_err());
     assert_eq!(server.asked().len(), 1);
@@ -88,7 +88,7 @@ async fn a_reply_that_does_not_begin_times_out() {
 #[tokio::test]
 async fn a_total_limit_ends_a_reply_that_has_begun() {
     let server = Server::start(vec![begun().stalling()]).await;
-    let timeouts = Timeouts::default().with_total(Duration::from_millis(300));
+    let timeouts = Timeouts::default().with_deadline(Duration::from_millis(300));
     let model = model(&server).with_timeouts(timeouts);
     let (_, reply) = play(&model, &request(model.adapter(), &[])).await.unwrap();
     let error = reply.error.as_ref().unwrap();

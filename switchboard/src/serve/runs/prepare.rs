@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::conversation::{Decided, StoredOutputs};
 use crate::exit::Failure;
-use crate::models::{Choice, Tape};
+use crate::models::{Cassette, Choice};
 use crate::serve::runs::Shared;
 use crate::serve::server_pool::Equipment;
 use crate::servers::{auto_approved, scan};
@@ -106,8 +106,15 @@ impl Plan {
         let is_ours = self.choice.provider.is_demo() && self.choice.base_url.is_none();
         let demo = is_ours.then_some(&*shared.demo);
         let tools = Arc::clone(&equipment.tools);
-        let agent =
-            setup::agent(&self.choice, demo, tools, &Tape::None, None, &self.settings).await?;
+        let agent = setup::agent(
+            &self.choice,
+            demo,
+            tools,
+            &Cassette::None,
+            None,
+            &self.settings,
+        )
+        .await?;
         let user_servers = shared.server_pool.user_servers(&self.user);
         let agent = setup::guarded(agent, user_servers.manager());
         let outputs = StoredOutputs::new(Arc::clone(&shared.store), conversation.id.clone());

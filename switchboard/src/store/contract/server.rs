@@ -1,6 +1,6 @@
 //! Users, servers, assistants, settings.
 
-use mcp_sandbox::{Limits as SandboxLimits, Network, Profile};
+use mcp_sandbox::{Network, Profile, SandboxLimits};
 use provider_adapters::Effort;
 use serde_json::{Value, json};
 
