@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use crate::completions::Completions;
 use crate::error::Failure;
-use crate::open_calls::{Asking, Channel, Holder, OpenCalls};
+use crate::open_calls::{Asking, Channel, Holder, OpenCalls, Registration};
 use crate::questions::{AskingServers, QuestionRelay};
 
 /// The limits of per-client connections.
@@ -171,13 +171,15 @@ impl Connections {
     }
 
     /// The client's own connection to a server whose managed one is `shared`; `None` where that
-    /// will do, because the server is modern or has never asked anything, or has to do.
+    /// will do, because the server is modern or has never asked anything, or has to do. `opening_for` says
+    /// whose call a connection is opened for.
     pub(crate) async fn lease(
         &self,
         server: &ServerName,
         shared: &Client,
         holder: Holder,
         can: HostCapabilities,
+        opening_for: impl Fn(Channel) -> Registration,
     ) -> Result<Option<Lease>, Failure> {
         if shared.revision().is_modern() || !self.asking.contains(server.as_str()) {
             return Ok(None);
@@ -190,6 +192,7 @@ impl Connections {
         let client = match connection.client() {
             Some(client) => client,
             None => {
+                let _registration = opening_for(Channel::Own(connection.number));
                 let client = self.open(server, connection.number, can).await?;
                 *connection.client.lock() = Some(client.clone());
                 client

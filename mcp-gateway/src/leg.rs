@@ -55,23 +55,28 @@ impl Leg {
         start: Start<T>,
     ) -> Outcome<T> {
         let managed = connected(&shared.manager, server).await?;
+        // A server that is connected for this call may ask something before it is made.
+        let registered = |channel: Channel, client: &Client| {
+            let call = OpenCall {
+                channel,
+                asking: Asking::of(client, self.parks),
+                holder: self.holder.clone(),
+                caller: self.caller.clone(),
+                events: self.events.clone(),
+            };
+            shared.calls.register(&self.id, call)
+        };
+        let opening = |channel| registered(channel, &managed);
         let lease = shared
             .connections
-            .lease(server, &managed, self.holder.clone(), self.can)
+            .lease(server, &managed, self.holder.clone(), self.can, opening)
             .await?;
         let client = lease.as_ref().map_or(&managed, |lease| &lease.client);
         let channel = match &lease {
             Some(lease) => lease.channel.clone(),
             None => Channel::Managed(server.as_str().to_owned()),
         };
-        let call = OpenCall {
-            channel,
-            asking: Asking::of(client, self.parks),
-            holder: self.holder.clone(),
-            caller: self.caller.clone(),
-            events: self.events.clone(),
-        };
-        let _registration = shared.calls.register(&self.id, call);
+        let _registration = registered(channel, client);
         let can_log = client.server().capabilities.logging.is_some();
         let level = self.level.filter(|_| can_log);
         if let Some(level) = level

@@ -1,6 +1,6 @@
 //! The running upstream calls, and the owners of questions and log messages.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use mcp_client::{Client, Origin};
@@ -11,6 +11,10 @@ use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
 use crate::live_call::Event;
+use crate::questions::Question;
+
+/// Questions that wait for a call.
+const MAX_WAITING: usize = 256;
 
 /// A connection to a server.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -74,6 +78,8 @@ impl Holder {
 #[derive(Default)]
 pub(crate) struct OpenCalls {
     calls: Mutex<BTreeMap<String, OpenCall>>,
+    /// What one client's servers ask of it between its calls, until its next one there.
+    waiting: Mutex<VecDeque<(Channel, Question)>>,
 }
 
 pub(crate) struct OpenCall {
@@ -93,14 +99,33 @@ pub(crate) struct Registration {
 
 impl OpenCalls {
     pub(crate) fn register(self: &Arc<Self>, id: &str, call: OpenCall) -> Registration {
+        let (channel, events) = (call.channel.clone(), call.events.clone());
         self.calls.lock().insert(id.to_owned(), call);
+        let mut waiting = self.waiting.lock();
+        for (of, question) in std::mem::take(&mut *waiting) {
+            match of == channel {
+                // It may be one more than the call takes: its server is refused then.
+                true => drop(events.try_send(Event::Question(question))),
+                false => waiting.push_back((of, question)),
+            }
+        }
+        drop(waiting);
         Registration {
             calls: Arc::clone(self),
             id: id.to_owned(),
         }
     }
 
-    /// The call that a question belongs to. On a shared channel it must be the only one: no client
+    /// Keeps a question for the next call on this channel; the oldest goes where there are too many.
+    pub(crate) fn wait(&self, channel: &Channel, question: Question) {
+        let mut waiting = self.waiting.lock();
+        if waiting.len() >= MAX_WAITING {
+            waiting.pop_front();
+        }
+        waiting.push_back((channel.clone(), question));
+    }
+
+    /// The call that a question belongs to. On a channel that clients share it must be the only one: no client
     /// is ever asked what another one's call has caused.
     pub(crate) fn find(
         &self,
@@ -116,7 +141,9 @@ impl OpenCalls {
             Some(call) if call.asking != Asking::SharedChannel => call,
             _ => {
                 let mut own = calls.values().filter(|call| call.channel == *channel);
-                own.next().filter(|_| own.next().is_none())?
+                let first = own.next()?;
+                let is_clear = matches!(channel, Channel::Own(_)) || own.next().is_none();
+                Some(first).filter(|_| is_clear)?
             }
         };
         Some((found.events.clone(), found.asking))

@@ -120,16 +120,23 @@ impl QuestionRelay {
             return Err(HostError::Later);
         }
         self.asking.note(server);
-        let Some((events, _)) = found else {
-            return Err(refused("it is unclear which call this is for"));
-        };
         let (answer, answered) = oneshot::channel();
         let pending = Pending {
             params,
             answer: Some(answer),
         };
-        let sent = events.send(Event::Question(question(pending))).await;
-        sent.map_err(|_| refused("the call has ended"))?;
+        let question = question(pending);
+        match found {
+            Some((events, _)) => {
+                let sent = events.send(Event::Question(question)).await;
+                sent.map_err(|_| refused("the call has ended"))?;
+            }
+            // Servers ask for roots when they have started, and when those have changed.
+            None if self.own.is_some() && matches!(question, Question::Roots(_)) => {
+                self.calls.wait(&channel, question);
+            }
+            None => return Err(refused("it is unclear which call this is for")),
+        }
         answered
             .await
             .unwrap_or_else(|_| Err(refused("the call has ended")))

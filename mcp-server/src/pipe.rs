@@ -7,10 +7,10 @@ pub(crate) mod outlet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mcp_jsonrpc::model::RootsListChanged;
+use mcp_jsonrpc::model::{RootsListChanged, SubscriptionsListen};
 use mcp_jsonrpc::{
-    DecodeError, ErrorCode, ErrorObject, Incoming, MessageRef, NotificationMethod as _, RequestId,
-    Side, decode,
+    DecodeError, ErrorCode, ErrorObject, Incoming, MessageRef, Method as _,
+    NotificationMethod as _, RequestId, Side, decode,
 };
 use mcp_transport::{Outgoing, Transport};
 use tokio::task::JoinSet;
@@ -89,6 +89,8 @@ struct Connection {
     listening: Option<Listening>,
     in_flight: Arc<InFlight>,
     tasks: JoinSet<()>,
+    /// The requests that only end with their client.
+    subscriptions: JoinSet<()>,
 }
 
 /// Serves until the client is gone. Whatever still runs is dropped then.
@@ -107,6 +109,7 @@ pub(crate) async fn serve(
         listening: None,
         in_flight: Arc::default(),
         tasks: JoinSet::new(),
+        subscriptions: JoinSet::new(),
     };
     let write = async {
         while let Some(messages) = queue.next().await {
@@ -119,6 +122,7 @@ pub(crate) async fn serve(
         loop {
             // Finished tasks must not pile up.
             while connection.tasks.try_join_next().is_some() {}
+            while connection.subscriptions.try_join_next().is_some() {}
             match input.recv().await {
                 Received::Message(bytes) => connection.receive(&bytes).await,
                 Received::TooLarge => {
@@ -293,7 +297,11 @@ impl Connection {
             method: method.to_owned(),
             params: owned(params),
         };
-        let (tasks, reply) = (&mut self.tasks, reply.clone());
+        let tasks = match method == SubscriptionsListen::NAME {
+            true => &mut self.subscriptions,
+            false => &mut self.tasks,
+        };
+        let reply = reply.clone();
         self.in_flight.start(&id, limit, |ticket| {
             tasks.spawn(async move {
                 let place = ticket.take_place();
@@ -311,6 +319,8 @@ impl Connection {
             session.peer.close();
         }
         self.listening = None;
+        // No one hears of changes any more.
+        self.subscriptions.abort_all();
         let all = async { while self.tasks.join_next().await.is_some() {} };
         let _ = tokio::time::timeout(self.shared.limits.drain_time(), all).await;
         self.tasks.abort_all();

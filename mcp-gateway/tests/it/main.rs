@@ -18,6 +18,7 @@ mod logging;
 mod meta_tools;
 mod policy;
 mod questions;
+mod roots;
 mod screening;
 mod status;
 mod tasks;

@@ -47,6 +47,27 @@ async fn requests_that_came_before_the_end_of_input_are_answered() {
     assert_eq!(replies[0]["result"]["resultType"], "complete");
 }
 
+#[tokio::test(start_paused = true)]
+async fn an_open_subscription_does_not_delay_the_end() {
+    let input = format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"subscriptions/listen\",\"params\":{{\"notifications\":{{\"toolsListChanged\":true}},{META}}}}}\n"
+    );
+    let (ours, theirs) = tokio::io::duplex(1 << 16);
+    let (reader, writer) = tokio::io::split(theirs);
+    let service = server().build();
+    let serving = tokio::spawn(async move { service.serve_streams(reader, writer).await });
+    let (reader, mut writer) = tokio::io::split(ours);
+    writer.write_all(input.as_bytes()).await.unwrap();
+    let mut lines = BufReader::new(reader).lines();
+    let first = lines.next_line().await.unwrap().unwrap();
+    assert!(first.contains("acknowledged"), "{first}");
+    let closed = tokio::time::Instant::now();
+    writer.shutdown().await.unwrap();
+    serving.await.unwrap();
+    // The clock stands still until all wait for it.
+    assert_eq!(closed.elapsed(), std::time::Duration::ZERO);
+}
+
 #[tokio::test]
 async fn what_cannot_be_read_is_answered_and_does_not_end_the_connection() {
     let long = "x".repeat(10_000);
