@@ -1,4 +1,5 @@
-//! `cargo xtask oracles`: the model wires against the vendors' own SDKs.
+//! `cargo xtask oracles`: the model wires against the vendors' own SDKs, and `switchboard serve` against its own
+//! OpenAPI document.
 
 use std::path::Path;
 
@@ -17,5 +18,17 @@ pub(crate) fn run(words: &[String]) -> Outcome {
     // `-B`: no compiled scripts in the source tree.
     let mut compare = command(&python.to_string_lossy(), &["-B", &run.to_string_lossy()]);
     compare.arg("target/debug/examples/codec").args(words);
-    shell::run(compare)
+    shell::run(compare)?;
+    document()
+}
+
+/// Has schemathesis ask `switchboard serve` what its OpenAPI document says it answers.
+fn document() -> Outcome {
+    let scripts = Path::new("switchboard/oracles");
+    let python = install::pip(scripts, Path::new("target/schemathesis"))?.join("bin/python");
+    shell::run(cargo_as_tested("build", &["--bin", "switchboard"]))?;
+    let run = scripts.join("run.py");
+    let mut ask = command(&python.to_string_lossy(), &["-B", &run.to_string_lossy()]);
+    ask.arg("target/debug/switchboard");
+    shell::run(ask)
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use mcp_auth::{Authorizer, HostAuthorizer, LoginPrompt};
 use mcp_transport::BoxError;
 use parking_lot::Mutex;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 use url::{Url, form_urlencoded};
@@ -115,7 +115,11 @@ impl Callbacks {
         ];
         // What no one has fetched, as its machine died.
         let old = self.store.settings(&user).await?.into_iter().filter(|row| {
-            let at = row.value["at"].as_u64().unwrap_or_default();
+            let at = row
+                .value
+                .get("at")
+                .and_then(Value::as_u64)
+                .unwrap_or_default();
             is_answer(&row.key) && now.since(Timestamp::from_millis(at)) > LOGIN_TIMEOUT
         });
         changes.extend(old.map(|row| Change::DeleteSetting(user.clone(), row.key)));
@@ -183,10 +187,11 @@ impl Waiting {
                 Ok(answer) => break answer?,
                 Err(_) if self.callbacks.store.cluster().is_none() => {}
                 // If the store fails now, it may work the next time.
-                Err(_) => match self.stored().await {
-                    Ok(Some(query)) => break query,
-                    _ => {}
-                },
+                Err(_) => {
+                    if let Ok(Some(query)) = self.stored().await {
+                        break query;
+                    }
+                }
             }
         };
         Ok(format!("{}?{query}", self.callbacks.redirect_uri))
@@ -202,6 +207,10 @@ impl Waiting {
         };
         let forget = Change::DeleteSetting(self.user.clone(), key);
         store.commit(vec![forget]).await?;
-        Ok(row.value["query"].as_str().map(str::to_owned))
+        Ok(row
+            .value
+            .get("query")
+            .and_then(Value::as_str)
+            .map(str::to_owned))
     }
 }

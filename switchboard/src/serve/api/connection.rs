@@ -105,6 +105,7 @@ fn tested(row: &Server, examination: &Examination) -> Value {
 /// done: by this machine's browser, or by the one that asks, where others can reach this program.
 async fn log_in(
     State(app): State<App>,
+    headers: HeaderMap,
     OwnedServer { user_servers, row }: OwnedServer,
 ) -> Result<Response, ApiError> {
     if row.kind == ServerKind::Stdio {
@@ -116,7 +117,11 @@ async fn log_in(
         let url = user_servers.log_in(&row, on_this_machine).await;
         return Ok(Json(json!({ "url": url.map_err(refused)? })).into_response());
     }
-    let browser = fresh().map_err(|error| StoreError::Failed(error.into()))?;
+    // A browser may have several logins under way.
+    let browser = match cookie::read(&headers, Cookie::ServerLogin.name(app.logins.is_secure)) {
+        Some(browser) => browser,
+        None => fresh().map_err(|error| StoreError::Failed(error.into()))?,
+    };
     let authorizer = app.callbacks.authorizer(&row.user_id, &browser);
     let url = user_servers.log_in(&row, authorizer).await;
     let mut response = Json(json!({ "url": url.map_err(refused)? })).into_response();

@@ -44,13 +44,16 @@ fn comes_back(house: &House, path: &str, cookie: &str) -> String {
 }
 
 /// Adds a server that wants a login, and begins one: the address that the browser comes back to, and its
-/// cookie.
-async fn begin(house: &House, ann: &str) -> (String, String, String) {
+/// cookie, which it may have from another login.
+async fn begin(house: &House, ann: &str, before: &str) -> (String, String, String) {
     let url = format!("{}/mcp", realm::start().await);
-    let wish = json!({"name": "closed", "baseUrl": url});
+    let wish = json!({"name": format!("closed{}", before.len()), "baseUrl": url});
     let row = say(house, ann, "POST", "/api/mcp-servers", wish).json();
     let server = format!("/api/mcp-servers/{}", row["id"].as_str().unwrap());
-    let begun = say(house, ann, "POST", &format!("{server}/login"), Value::Null);
+    let bearer = format!("Bearer {ann}");
+    let headers = [("Authorization", bearer.as_str()), ("Cookie", before)];
+    let begun = ask(house, "POST", &format!("{server}/login"), &headers, "");
+    assert_eq!(begun.status, 200);
     let cookie = begun.header("set-cookie").unwrap();
     assert!(
         cookie.contains("; HttpOnly; Secure; SameSite=Lax"),
@@ -82,7 +85,7 @@ async fn a_login_comes_back_by_the_browser_that_began_it_and_once() {
     let house = team(desk);
     tokio::task::block_in_place(|| {
         tokio::runtime::Handle::current().block_on(async {
-            let (server, path, cookie) = begin(&house, &ann).await;
+            let (server, path, cookie) = begin(&house, &ann, "").await;
             let refused = "/#problem=state";
             let forged = path.replace("state=", "state=x");
             let other = "__Host-switchboard-server-login=guess";
@@ -93,9 +96,13 @@ async fn a_login_comes_back_by_the_browser_that_began_it_and_once() {
                 comes_back(&house, "/oauth/callback?code=x", &cookie),
                 refused
             );
+            let (other_server, other_path, same) = begin(&house, &ann, &cookie).await;
+            assert_eq!(same, cookie, "two logins are under way in one browser");
             assert_eq!(comes_back(&house, &path, &cookie), "/#/servers");
             assert_eq!(comes_back(&house, &path, &cookie), refused, "once");
+            assert_eq!(comes_back(&house, &other_path, &cookie), "/#/servers");
             connected(&house, &ann, &server);
+            connected(&house, &ann, &other_server);
         });
     });
 }
@@ -108,7 +115,7 @@ async fn a_login_that_comes_back_to_another_replica_is_passed_on() {
     let ann = token(&desk, "ann", "admin", "owner");
     let (beside, first) = (desk.beside(), team(desk));
     let second = team(beside);
-    let (server, path, cookie) = begin(&first, &ann).await;
+    let (server, path, cookie) = begin(&first, &ann, "").await;
     assert_eq!(comes_back(&second, &path, &cookie), "/#/servers");
     assert_eq!(comes_back(&first, &path, &cookie), "/#problem=state");
     connected(&first, &ann, &server);

@@ -146,3 +146,15 @@ fn a_servers_last_words_are_in_its_log() {
         "{why}"
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_that_is_cut_says_so() {
+    let bench = Bench::new();
+    let server = faulty("pagination-repeated").await;
+    let ran = bench.run(&["tools", &server.url()]);
+    assert!(ran.stdout.contains("\n  left out: "), "{}", ran.stdout);
+    let ran = bench.json(&["tools", &server.url()]);
+    let problems = ran["stdout"]["servers"][0]["problems"].as_array();
+    assert_eq!(problems.unwrap().len(), 1, "{ran}");
+    server.shutdown().await;
+}
