@@ -11,8 +11,8 @@ use super::find::{Found, Program, What};
 use super::place::folder_of;
 use super::question::default_values;
 use crate::exit::{Exit, Failure};
-use crate::servers::shown_endpoint;
 use crate::servers::sandbox::Wish;
+use crate::servers::shown_endpoint;
 use crate::servers::{answer, check_name, from_config};
 use crate::store::{EnvPolicy, Server, ServerId, ServerKind, StoredValue, Timestamp, UserId};
 
