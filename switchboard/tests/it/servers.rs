@@ -8,6 +8,7 @@ mod import;
 #[cfg(unix)]
 mod install;
 pub(crate) mod login;
+#[cfg(unix)]
 pub(crate) mod mirror;
 pub(crate) mod realm;
 #[cfg(target_os = "linux")]
@@ -17,4 +18,5 @@ mod scan;
 mod terminal;
 mod transports;
 mod verbs;
+#[cfg(unix)]
 pub(crate) mod zip;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use mcp_auth::PublicNetwork;
-use mcp_config::{ConfigFile, Dialect, Input, ServerJson};
+use mcp_config::{ConfigFile, Dialect, Input, Missing, ServerJson, Variable};
 use serde::Deserialize;
 
 use super::archive::{Bounds, Bundle};
@@ -280,6 +280,11 @@ fn read_bundle(path: &Path, download: Option<Download>) -> Result<Found, Failure
     if let Some(problem) = file.problems().first() {
         return Err(failed(problem.to_string()));
     }
+    if let Some(id) = undescribed(&file) {
+        return Err(failed(format!(
+            "it asks for {id:?}, which it does not describe"
+        )));
+    }
     let here = match std::env::consts::OS {
         "macos" => "darwin",
         "windows" => "win32",
@@ -335,6 +340,22 @@ fn read_bundle(path: &Path, download: Option<Download>) -> Result<Found, Failure
             _download: download,
         })),
     })
+}
+
+/// An input that the program needs and that nothing is said about.
+fn undescribed(file: &ConfigFile) -> Option<String> {
+    let described = |variable: Variable<'_>| match variable {
+        Variable::Input(id) if file.inputs().iter().all(|input| input.id != id) => None,
+        _ => Some(String::new()),
+    };
+    let unresolved = file.resolve(&described).unresolved;
+    unresolved
+        .into_iter()
+        .flat_map(|server| server.missing)
+        .find_map(|missing| match missing {
+            Missing::Input { id } => Some(id),
+            _ => None,
+        })
 }
 
 fn description(path: &Path) -> std::io::Result<String> {

@@ -131,6 +131,10 @@ fn what_is_no_bundle_is_refused() {
         json!({"type": "node", "entry_point": "gone.js", "mcp_config": {"command": "node"}});
     let gone = manifest("1.0.0", &json!({ "server": server }));
     assert!(refused(&bench, &only(&gone.to_string())).contains("not in the bundle"));
+    let asks =
+        json!({"type": "node", "mcp_config": {"command": "node", "args": ["${user_config.it}"]}});
+    let asks = manifest("1.0.0", &json!({ "server": asks }));
+    assert!(refused(&bench, &only(&asks.to_string())).contains("does not describe"));
     // Two descriptions of one file, of which a careless reader takes the other.
     let mut two = file("server/x", "x");
     two.local = Some(b"../evilx".to_vec());
