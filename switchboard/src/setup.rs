@@ -21,6 +21,7 @@ use agent_loop::{
 };
 use mcp_manager::{ElicitationHandler, Manager, ServerConfig, Wait};
 use serde_json::Value;
+use tool_policy::ScanPolicy;
 
 use crate::conversation::{Decided, StoredOutputs};
 use crate::demo::{DemoModel, DemoScript, start_model};
@@ -201,13 +202,18 @@ impl Setup {
         let decided = Decided::read(&*self.store, &self.user).await?;
         let policy = decided
             .policy(self.mode, &self.servers, conversation)
-            .with_scan(scan::policy(&self.settings));
+            .with_scan(self.scan());
         let allowed = self.allowed.iter().cloned();
         let mut policy = allowed.fold(policy, Policy::with_grant);
         if self.run_args.unattended {
             policy = policy.unattended();
         }
         Ok((policy, self.bounds.limits()))
+    }
+
+    /// What the user wants done about signs of an attack.
+    pub(crate) fn scan(&self) -> ScanPolicy {
+        scan::policy(&self.settings)
     }
 
     /// The assistant's instructions.

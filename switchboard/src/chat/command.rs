@@ -19,6 +19,8 @@ pub(crate) enum Command {
     System(Option<String>),
     /// Show the servers' prompts, or send one.
     Prompts(Option<String>),
+    /// Show the servers' skills, or attach one to the next message.
+    Skills(Option<String>),
     /// List conversations, or go on with one.
     Sessions(Option<String>),
     /// Show the files that go with the next message, or add one.
@@ -49,7 +51,7 @@ pub(crate) enum Command {
 }
 
 /// The name of every command, as it is completed.
-pub(crate) const NAMES: [&str; 20] = [
+pub(crate) const NAMES: [&str; 21] = [
     "/attach",
     "/approve",
     "/clear",
@@ -65,6 +67,7 @@ pub(crate) const NAMES: [&str; 20] = [
     "/save",
     "/servers",
     "/sessions",
+    "/skills",
     "/system",
     "/tools",
     "/undo",
@@ -80,6 +83,10 @@ pub(crate) fn help() -> String {
         (
             "/prompts [NAME]",
             t!("the servers' prompts; with a name, fills one in and sends it"),
+        ),
+        (
+            "/skills [NAME]",
+            t!("the servers' skills; with a name, attaches one to the next message"),
         ),
         (
             "/model [NAME]",
@@ -158,6 +165,7 @@ impl Command {
             "approve" => Self::Approve(rest),
             "system" => Self::System(rest),
             "prompts" | "prompt" => Self::Prompts(rest),
+            "skills" | "skill" => Self::Skills(rest),
             "sessions" | "session" => Self::Sessions(rest),
             "attach" => Self::Attach(rest),
             "undo" => Self::Undo,

@@ -4,6 +4,7 @@ mod attach;
 mod look;
 mod past;
 mod prompts;
+mod skills;
 mod words;
 
 use std::sync::Arc;
@@ -237,6 +238,8 @@ impl ChatLoop {
                     return self.say(&text).await;
                 }
             }
+            Command::Skills(None) => self.list_skills().await,
+            Command::Skills(Some(name)) => self.attach_skill(&name).await?,
             Command::Sessions(None) => self.sessions().await?,
             Command::Sessions(Some(name)) => return self.open(&name).await,
             Command::Attach(None) => self.attachments(),

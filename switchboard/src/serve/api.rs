@@ -16,6 +16,7 @@ mod resources;
 mod servers;
 mod settings;
 mod shared_servers;
+mod skills;
 mod token;
 mod tokens;
 mod tools;
@@ -55,6 +56,7 @@ pub(crate) fn routes() -> Routes {
         .merge(connection::routes())
         .merge(tools::routes())
         .merge(resources::routes())
+        .merge(skills::routes())
         .merge(import::routes())
         .merge(install::routes())
         .merge(assistants::routes())

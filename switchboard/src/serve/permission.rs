@@ -91,6 +91,8 @@ pub(crate) const PERMISSIONS: &[Permission] = permissions! {
     get "/api/mcp-servers/{id}/tools/{name}/schema" Least::Role(Viewer);
     get "/api/mcp-servers/{id}/resources" Least::Role(Viewer);
     get "/api/mcp-servers/{id}/resources/read" Least::Role(Member);
+    get "/api/mcp-servers/{id}/skills" Least::Role(Viewer);
+    get "/api/mcp-servers/{id}/skills/read" Least::Role(Member);
     get "/api/mcp-servers/{id}/prompts" Least::Role(Viewer);
     post "/api/mcp-servers/{id}/prompts/{name}" Least::Role(Member);
     post "/api/mcp-servers/{id}/complete" Least::Role(Member);

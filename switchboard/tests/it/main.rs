@@ -31,6 +31,7 @@ mod rest;
 mod serve;
 mod servers;
 mod session;
+mod skills;
 mod store;
 #[cfg(feature = "telemetry")]
 mod telemetry;

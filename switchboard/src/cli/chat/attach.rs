@@ -25,7 +25,10 @@ impl ChatLoop {
             (Some(rest), Some(home)) => home.join(rest),
             _ => Path::new(file).to_owned(),
         };
-        let file = Attachment::read(&file).map_err(refused)?;
+        self.add(Attachment::read(&file).map_err(refused)?)
+    }
+
+    pub(super) fn add(&mut self, file: Attachment) -> Result<(), Failure> {
         let name = untrusted::line(file.name()).into_owned();
         self.attached.push(file);
         if let Err(failure) = self.message("") {
