@@ -13,6 +13,7 @@ import { start } from './live.js';
 import { hasSession, takeProblem, takeToken, ways } from './login.js';
 import { failed, notice } from './notices.js';
 import { tellWhetherInView } from './notify.js';
+import { restoreQueues } from './queue.js';
 import { route } from './router.js';
 import { serverView } from './server.js';
 import { serversView } from './servers.js';
@@ -56,8 +57,11 @@ function refused() {
 async function open() {
   const health = await get('health');
   user = health.user;
+  // What another user wrote in this tab is not for this one.
+  if (localStorage.getItem(USER) !== user) sessionStorage.clear();
   localStorage.setItem(USER, user);
   await start(health.user, refused);
+  restoreQueues();
   const page = frame(health);
   fill(root, page.element);
   const show = () => {
@@ -104,6 +108,7 @@ addEventListener('hashchange', (event) => {
 addEventListener('storage', ({ key, newValue }) => {
   if (key !== USER || user === null || !newValue || newValue === user) return;
   history.replaceState(null, '', location.pathname);
+  sessionStorage.clear();
   location.reload();
 });
 tellWhetherInView();

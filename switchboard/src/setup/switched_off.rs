@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::store::{Server, ServerId};
 
 /// The most servers, and the most tools of one, that are switched off.
-const MOST: usize = 2048;
+const MAX_SWITCHED_OFF: usize = 2048;
 
 /// A server that is switched off in a conversation, or some of its tools.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -19,11 +19,11 @@ pub(crate) struct SwitchedOff {
 
 /// Whether there are no more than can be kept.
 pub(crate) fn is_bounded<'a>(mut all: impl Iterator<Item = &'a SwitchedOff>) -> bool {
-    let few = |tools: &Vec<String>| tools.len() <= MOST;
+    let few = |tools: &Vec<String>| tools.len() <= MAX_SWITCHED_OFF;
     let mut count = 0;
     all.all(|it| {
         count += 1;
-        count <= MOST && it.tools.as_ref().is_none_or(few)
+        count <= MAX_SWITCHED_OFF && it.tools.as_ref().is_none_or(few)
     })
 }
 
