@@ -127,7 +127,7 @@ scene(program, 'a template of resources is listed, and read with its variables f
   const page = await visitor.open(`servers/${id}/resources`);
   await page.getByRole('heading', { name: 'Templates' }).waitFor();
   const template = page.getByRole('listitem').filter({ hasText: 'asking:///{' });
-  await template.getByRole('textbox').first().fill('a b');
+  await template.getByRole('combobox').fill('a b');
   await template.getByRole('button', { name: /^Read/ }).click();
   await template.getByText('What is at asking:///a%20b?').waitFor();
   await picture(page, 'resource-template');

@@ -52,7 +52,7 @@ scene(program, 'messages written during an answer are sent after it, in order, w
   await queue.waitFor({ state: 'hidden' });
 });
 
-scene(program, 'after a stop nothing is sent unasked', {}, async (visitor) => {
+scene(program, 'after a stop or a reload nothing is sent unasked, and nothing is lost', {}, async (visitor) => {
   const page = await visitor.open();
   await say(page, 'Wait');
   const turn = await model.next();
@@ -60,6 +60,8 @@ scene(program, 'after a stop nothing is sent unasked', {}, async (visitor) => {
   await said(page, 'I am').waitFor();
   await say(page, 'And then?');
   await page.getByRole('button', { name: 'Stop', exact: true }).click();
+  await page.getByText(/were not sent/).waitFor();
+  await page.reload();
   await page.getByText(/were not sent/).waitFor();
   assert.equal(model.asked.length, 0);
   await page.getByRole('button', { name: 'Send now' }).click();

@@ -119,7 +119,7 @@ scene(program, 'suggestions come from the tools and the prompts there are', {}, 
   const dialog = page.getByRole('dialog', { name: 'Greet' });
   await dialog.getByRole('button', { name: 'Insert' }).click();
   await dialog.getByText(/is required\.$/).first().waitFor();
-  for (const field of await dialog.getByRole('textbox').all()) await field.fill('French');
+  for (const name of ['name', 'language']) await dialog.getByLabel(name).fill('French');
   await dialog.getByRole('button', { name: 'Insert' }).click();
   const composer = page.getByRole('textbox', { name: 'Message' });
   await until(async () => /French/.test(await composer.inputValue()), 'the words of the prompt');

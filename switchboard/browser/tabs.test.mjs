@@ -50,11 +50,14 @@ test('another user’s link in the same browser makes every tab theirs, and show
   turn.say('Kept.');
   turn.finish();
   await said(ann, 'Kept.').waitFor();
+  await ann.getByRole('link', { name: 'New chat' }).click();
+  await ann.getByRole('textbox', { name: 'Message' }).fill('A draft of Ann');
   two.link = two.links.find(({ user }) => user === 'bob').url;
   const bob = await visitor.open();
   for (const tab of [bob, ann]) {
     await tab.getByText(/· bob$/).waitFor();
     await until(async () => (await tab.getByText('A secret of Ann').count()) === 0, 'a page of Bob’s');
+    assert.equal(await tab.getByRole('textbox', { name: 'Message' }).inputValue(), '');
   }
   await say(bob, 'Hello from Bob');
   const next = await model.next();

@@ -6,11 +6,24 @@ const ALL = 'switchboard.drafts';
 const MOST = 50;
 const LONG = 100_000;
 
-/** The drafts of all tabs, the latest last; of the user whose page this is. */
-function place() {
-  return `${ALL}.${localStorage.getItem('switchboard.user') ?? ''}`;
+let user = '';
+
+/** From now on the drafts are this user's. */
+export function keepDraftsOf(name) {
+  user = name;
 }
 
+function place() {
+  return `${ALL}.${user}`;
+}
+
+/** Who logs out leaves nothing behind. */
+export function forgetDrafts() {
+  sessionStorage.clear();
+  localStorage.removeItem(place());
+}
+
+/** The drafts of all tabs, the latest last. */
 function all() {
   try {
     const found = JSON.parse(localStorage.getItem(place()) ?? '[]');
@@ -32,7 +45,8 @@ export function keepDraft(name, words) {
   const rest = all().filter(([known]) => known !== name);
   const kept = words && words.length <= LONG ? [...rest, [name, words]] : rest;
   try {
-    localStorage.setItem(place(), JSON.stringify(kept.slice(-MOST)));
+    if (kept.length) localStorage.setItem(place(), JSON.stringify(kept.slice(-MOST)));
+    else localStorage.removeItem(place());
   } catch {
     // There is no room: the tab has it.
   }

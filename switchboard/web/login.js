@@ -2,6 +2,7 @@
 
 import { decoded, forgetToken, get, post, send, tryToken } from './api.js';
 import { h } from './dom.js';
+import { forgetDrafts } from './drafts.js';
 import { text } from './text.js';
 
 const t = text.gate;
@@ -65,5 +66,6 @@ export function loginLink({ issuer }) {
 export async function logOut() {
   const { url } = await post('logout');
   forgetToken();
+  forgetDrafts();
   location.assign(url ?? '.');
 }

@@ -5,6 +5,7 @@ import { approvalsView } from './approvals.js';
 import { assistantsView } from './assistants.js';
 import { chatView } from './chat.js';
 import { fill, h } from './dom.js';
+import { keepDraftsOf } from './drafts.js';
 import { frame } from './frame.js';
 import { gate } from './gate.js';
 import { gatewayView } from './gateway.js';
@@ -13,6 +14,7 @@ import { start } from './live.js';
 import { hasSession, takeProblem, takeToken, ways } from './login.js';
 import { failed, notice } from './notices.js';
 import { tellWhetherInView } from './notify.js';
+import { restoreQueues } from './queue.js';
 import { route } from './router.js';
 import { serverView } from './server.js';
 import { serversView } from './servers.js';
@@ -42,9 +44,10 @@ document.documentElement.lang = language;
 document.querySelector('.skip').textContent = text.page.skip;
 document.getElementById('spoken').setAttribute('aria-label', text.page.spoken);
 let shown = null;
-/** Whose page this is, and where the browser's tabs know it from. */
+/** Whose page this is; the browser's tabs tell each other. */
 let user = null;
 const USER = 'switchboard.user';
+const users = globalThis.BroadcastChannel && new BroadcastChannel(USER);
 
 function refused() {
   forgetToken();
@@ -56,8 +59,13 @@ function refused() {
 async function open() {
   const health = await get('health');
   user = health.user;
-  localStorage.setItem(USER, user);
+  // What another user wrote in this tab is not for this one.
+  if (sessionStorage.getItem(USER) !== user) sessionStorage.clear();
+  sessionStorage.setItem(USER, user);
+  users?.postMessage(user);
+  keepDraftsOf(user);
   await start(health.user, refused);
+  restoreQueues();
   const page = frame(health);
   fill(root, page.element);
   const show = () => {
@@ -101,8 +109,8 @@ addEventListener('hashchange', (event) => {
   begin();
 });
 // Whoever came in by another tab is who asks from this one, too.
-addEventListener('storage', ({ key, newValue }) => {
-  if (key !== USER || user === null || !newValue || newValue === user) return;
+users?.addEventListener('message', ({ data }) => {
+  if (user === null || data === user) return;
   history.replaceState(null, '', location.pathname);
   location.reload();
 });

@@ -8,6 +8,7 @@ import { act, failed } from './notices.js';
 import { text } from './text.js';
 
 const t = text.queue;
+const KEPT = 'switchboard.queue';
 /** As many wait in a chat. */
 const MOST = 20;
 /** By the chat's id: `{content, attachments}`, and whether they wait for their user. */
@@ -39,7 +40,25 @@ export function enqueue(id, message) {
 function put(id, waits, paused = false) {
   if (waits.length) chats.set(id, { waits, paused });
   else chats.delete(id);
+  keep();
   for (const watcher of watchers) watcher(id);
+}
+
+/** Words outlive a reload of the tab; files do not. */
+function keep() {
+  const words = [...chats].map(([id, { waits }]) => [id, waits.filter((it) => !it.attachments.length).map((it) => it.content)]);
+  try {
+    sessionStorage.setItem(KEPT, JSON.stringify(words));
+  } catch {
+    // There is no room: they are here.
+  }
+}
+
+/** What waited before the tab was loaded again waits for its user: a copy of the tab has it, too. */
+export function restoreQueues() {
+  const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? '[]');
+  for (const [id, words] of kept) if (!chats.has(id)) put(id, words.map((content) => ({ content, attachments: [] })), true);
+  if (chats.size) follow();
 }
 
 async function ended(id, reason) {

@@ -740,7 +740,7 @@ export const text = {
     edit: 'Edit this message',
     remove: 'Remove this message',
     send: 'Send now',
-    paused: 'The answer was stopped or failed, so these were not sent.',
+    paused: 'These were not sent: the answer was stopped or failed, or the page was reloaded.',
     full: (most) => `No more than ${most} messages can wait.`,
     files: many({ one: 'one file', other: '# files' }),
   },

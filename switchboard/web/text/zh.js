@@ -734,7 +734,7 @@ export const text = {
     edit: '取回修改',
     remove: '移除',
     send: '立即发送',
-    paused: '回答没有自行结束：这些消息等你决定。',
+    paused: '这些消息没有发送：回答被停止或失败，或页面已重新加载。',
     full: (most) => `最多可有 ${most} 条消息等待。`,
     files: many({ other: '# 个文件' }),
   },
