@@ -67,7 +67,8 @@ fn compacted(chance: &mut Chance) -> Result<Value, Box<dyn Error>> {
     }
     let schema =
         json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
-    let turns = serde_json::to_value(run.conversation())?["turns"].take();
+    let mut conversation = serde_json::to_value(run.conversation())?;
+    let turns = conversation.get_mut("turns").map(Value::take);
     Ok(json!({
         "model": "a-model",
         "system": run.conversation().system(),

@@ -70,7 +70,6 @@ impl PublicNetwork {
 
     /// Makes a client connect to no other address by a name. The addresses in URLs are for
     /// [`check`](Self::check); what a proxy connects to is for the proxy to refuse.
-    #[must_use]
     pub fn guard(&self, client: ClientBuilder) -> ClientBuilder {
         let network = self.clone();
         client.dns_resolver(Resolver::new(move |_, address| network.admits(address)))

@@ -3,6 +3,7 @@
 mod adopt;
 mod allow;
 pub(crate) mod assistant_draft;
+mod bounds;
 mod options;
 mod secrets;
 mod select;
@@ -38,6 +39,7 @@ use crate::store::{
 };
 
 pub(crate) use adopt::adopt;
+pub(crate) use bounds::Bounds;
 pub(crate) use options::Options;
 pub(crate) use select::{assistant as find_assistant, servers as select_servers};
 pub(crate) use switched_off::{SwitchedOff, is_bounded, tools as tools_off};
@@ -448,54 +450,4 @@ pub(crate) fn parse_mode(name: &str) -> Option<Mode> {
 pub(crate) fn mode_name(mode: Mode) -> String {
     let name = serde_json::to_value(mode).unwrap_or_default();
     name.as_str().unwrap_or_default().to_owned()
-}
-
-/// Limits of an answer.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Bounds {
-    pub(crate) rounds: Option<u32>,
-    pub(crate) on_limit: Option<OnLimit>,
-    pub(crate) dollars: Option<f64>,
-    pub(crate) time: Option<Duration>,
-}
-
-impl Bounds {
-    /// The limits: of the flags, the assistant, or the settings.
-    pub(crate) fn of(
-        run_args: &RunArgs,
-        assistant: Option<&Assistant>,
-        settings: &BTreeMap<String, Value>,
-    ) -> Self {
-        let setting = settings.get("max_rounds").and_then(Value::as_u64);
-        let setting = setting.and_then(|rounds| u32::try_from(rounds).ok());
-        let of_assistant = assistant.and_then(|assistant| assistant.max_rounds);
-        let assistant_on_limit = assistant.and_then(|assistant| assistant.on_limit);
-        let dollars = settings.get("max_cost").and_then(Value::as_f64);
-        let on_limit = settings.get("on_limit").and_then(Value::as_str);
-        let on_limit = on_limit.and_then(OnLimit::named);
-        Self {
-            rounds: run_args.max_rounds.or(of_assistant).or(setting),
-            on_limit: run_args.on_limit.or(assistant_on_limit).or(on_limit),
-            dollars: run_args.max_cost.or(dollars),
-            time: run_args.timeout,
-        }
-    }
-
-    /// Converts to the loop's limits.
-    pub(crate) fn limits(&self) -> RunLimits {
-        let mut limits = RunLimits::default();
-        if let Some(rounds) = self.rounds {
-            limits = limits.with_rounds(rounds);
-        }
-        if let Some(dollars) = self.dollars {
-            limits = limits.with_cost_micros((dollars.max(0.0) * 1e6).round() as u64);
-        }
-        if let Some(time) = self.time {
-            limits = limits.with_time(time);
-        }
-        if self.on_limit == Some(OnLimit::Summarize) {
-            limits = limits.with_summary();
-        }
-        limits
-    }
 }

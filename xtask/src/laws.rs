@@ -9,9 +9,9 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::hash::{BuildHasher as _, RandomState};
 use std::num::NonZero;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -189,7 +189,7 @@ fn round(binaries: &[Binary], seed: u64) -> Result<Vec<String>, String> {
         tests.map(move |test| (binary, test.as_str()))
     });
     let tests: Vec<(&Binary, &str)> = tests.collect();
-    let (next, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let next = AtomicUsize::new(0);
     let limit = limit(std::env::var(CASES).ok().as_deref());
     let take = || {
         let number = next.fetch_add(1, Ordering::Relaxed);
@@ -197,22 +197,27 @@ fn round(binaries: &[Binary], seed: u64) -> Result<Vec<String>, String> {
             .get(number)
             .map(|(binary, test)| (number, *binary, *test))
     };
-    thread::scope(|scope| {
-        for _ in 0..thread::available_parallelism().map_or(2, NonZero::get) {
-            scope.spawn(|| {
-                while let Some((number, binary, test)) = take() {
-                    let printed = Path::new(PRINTED).join(format!("{number}.txt"));
-                    if let Err(why) = run_one(command(binary, test, seed), &printed, limit) {
-                        let text = fs::read_to_string(&printed).unwrap_or_default();
-                        println!("{text}{}: {why}", binary.full(test));
-                        let mut failed = failed.lock().unwrap_or_else(|it| it.into_inner());
-                        failed.push(binary.full(test));
-                    }
-                }
-            });
+    let work = || {
+        let mut failed = Vec::new();
+        while let Some((number, binary, test)) = take() {
+            let printed = Path::new(PRINTED).join(format!("{number}.txt"));
+            if let Err(why) = run_one(command(binary, test, seed), &printed, limit) {
+                let text = fs::read_to_string(&printed).unwrap_or_default();
+                println!("{text}{}: {why}", binary.full(test));
+                failed.push(binary.full(test));
+            }
         }
+        failed
+    };
+    let threads = thread::available_parallelism().map_or(2, NonZero::get);
+    let failed = thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let failed = workers
+            .into_iter()
+            .map(|it| it.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        failed.flatten().collect()
     });
-    Ok(failed.into_inner().unwrap_or_else(|it| it.into_inner()))
+    Ok(failed)
 }
 
 fn command(binary: &Binary, test: &str, seed: u64) -> Command {

@@ -359,7 +359,8 @@ fn stops(reason: StopReason) -> Reply {
 
 #[tokio::test]
 async fn where_a_summary_fails_is_refused_or_is_cut_results_are_dropped_instead() {
-    let scripts: [(fn(ScriptedModel) -> ScriptedModel, &str); 4] = [
+    type Fails = fn(ScriptedModel) -> ScriptedModel;
+    let scripts: [(Fails, &str); 4] = [
         (|model| model.fails("no summary today"), "no summary today"),
         (
             |model| model.replies(stops(StopReason::Refusal)),

@@ -12,7 +12,7 @@ use mcp_gateway::{
     ApprovalRequest, Approver, CallDecision, CallLimits, CallOutcome, GatewayBuilder,
 };
 use mcp_jsonrpc::model::{Implementation, Root};
-use mcp_server::{Context, Eras, Error, Limits, Roots, Server, Service};
+use mcp_server::{Context, Eras, Error, Roots, Server, ServerLimits, Service};
 use serde_json::{Value, json};
 use tool_policy::{Mode, Policy};
 
@@ -161,7 +161,7 @@ async fn a_silent_call_takes_as_long_as_its_client_waits() {
                 tokio::time::sleep(Duration::from_secs(3600)).await;
                 "done"
             })
-            .limits(Limits::default().with_request_time(day))
+            .limits(ServerLimits::default().with_request_time(day))
             .eras(server_era)
             .build();
         let gateway = gateway_with(&[("up", None, &upstream)], |it| it).await;

@@ -7,7 +7,7 @@ use mcp_jsonrpc::ErrorCode;
 use mcp_jsonrpc::model::{
     CompleteParams, CompletionArgument, ListTools, PageParams, PromptReference,
 };
-use mcp_server::Limits;
+use mcp_server::ServerLimits;
 use parking_lot::Mutex;
 use serde_json::json;
 
@@ -95,7 +95,7 @@ async fn results_failures_errors_and_progress_pass_unchanged() {
 async fn a_long_list_comes_in_pages_and_a_cursor_of_none_is_refused() {
     for (client_era, server_era) in CELLS {
         let upstream = server(server_era, &Arc::default(), &Alive::default()).build();
-        let limits = Limits::default().with_page_len(4);
+        let limits = ServerLimits::default().with_page_len(4);
         let servers = [("up", None, &upstream)];
         let gateway = gateway_with(&servers, |it| it.limits(limits)).await;
         let (client, _) = connect(gateway.service(), client_era).await;

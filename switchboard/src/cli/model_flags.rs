@@ -22,17 +22,19 @@ pub(crate) struct ModelFlags {
 
 impl ModelFlags {
     pub(crate) fn options(self) -> ModelOptions {
-        let mut options = ModelOptions::default();
-        options.temperature = self.temperature;
-        options.effort = self.effort;
-        options.max_output_tokens = self.max_tokens;
-        options
+        ModelOptions {
+            temperature: self.temperature,
+            effort: self.effort,
+            max_output_tokens: self.max_tokens,
+        }
     }
 }
 
 fn temperature(text: &str) -> Result<f64, String> {
-    let mut options = ModelOptions::default();
-    options.temperature = text.parse().ok();
+    let options = ModelOptions {
+        temperature: text.parse().ok(),
+        ..ModelOptions::default()
+    };
     match (options.temperature, options.unfit()) {
         (Some(temperature), None) => Ok(temperature),
         _ => Err("write a number from 0 to 2".to_owned()),

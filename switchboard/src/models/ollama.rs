@@ -12,7 +12,7 @@ use tokio::time::timeout;
 const REPLY_TIMEOUT: Duration = Duration::from_millis(300);
 const MAX_REPLY_BYTES: u64 = 1 << 20;
 const PORT: u16 = 11_434;
-/// The tokens that it gives a model unless it is told otherwise.
+/// The tokens that it gives a model by default.
 const CONTEXT: u64 = 4_096;
 
 /// The models of an Ollama on this machine, or none. `host` is the value of `OLLAMA_HOST`; other
@@ -60,7 +60,7 @@ fn parse(host: &str) -> (&str, &str, u16) {
 }
 
 /// The context with which an Ollama runs this model, in tokens: that of the loaded model where it is on this machine and
-/// says so, or else what it gives every model. `variable` is the environment's. It cuts longer requests without a word,
+/// reports it, or else what it gives every model. `variable` is the environment's. It cuts longer requests without a word,
 /// whatever the model could take.
 pub(crate) async fn context(model: &str, variable: impl Fn(&str) -> Option<String>) -> u64 {
     if let Some(address) = local(&variable("OLLAMA_HOST").unwrap_or_default()) {

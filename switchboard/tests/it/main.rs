@@ -1,6 +1,7 @@
 //! What the program promises, tried on the program itself.
 
 #![allow(
+    clippy::print_stderr,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use libfuzzer_sys::fuzz_target;
 use mcp_jsonrpc::model::{Implementation, Resource, Tool};
 use mcp_jsonrpc::{DecodeLimits, Incoming, MessageRef, RawObject, decode};
-use mcp_server::{Context, Limits, Roots, Server};
+use mcp_server::{Context, ServerLimits, Roots, Server};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -100,7 +100,7 @@ async fn serve(bytes: &[u8]) -> Vec<u8> {
         )
         .resource(Resource::new("test://a", "a"), |_| async { "a" })
         .limits(
-            Limits::default()
+            ServerLimits::default()
                 .with_message_bytes(LIMIT)
                 .with_in_flight(usize::MAX),
         )

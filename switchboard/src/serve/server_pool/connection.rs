@@ -125,7 +125,7 @@ impl UserServers {
 
     /// Makes what is stored of a server that was called `old` count at once.
     pub(crate) async fn apply(&self, old: &str, row: &Server) {
-        let _one_at_a_time = self.applying.lock().await;
+        let _one_at_a_time = self.applying.acquire().await;
         // Another change may have been stored meanwhile, and applied already.
         let now = self.store.server(&self.user, &row.id).await;
         let row = now.ok().flatten().unwrap_or_else(|| row.clone());

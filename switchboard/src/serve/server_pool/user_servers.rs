@@ -8,6 +8,7 @@ use agent_loop::ManagedTools;
 use mcp_manager::{Catalog, Entry, Listing, Manager, ServerName};
 use parking_lot::Mutex;
 use serde_json::Value;
+use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 
 use super::status::ServerStatus;
@@ -39,8 +40,8 @@ pub(crate) struct UserServers {
     /// The logins under way.
     pub(super) logins: Mutex<BTreeMap<ServerId, AbortHandle>>,
     watcher: Mutex<Option<AbortHandle>>,
-    /// Held while a change is applied to what runs: one after the other.
-    pub(super) applying: tokio::sync::Mutex<()>,
+    /// One permit: changes are applied to what runs one after the other.
+    pub(super) applying: Semaphore,
 }
 
 impl UserServers {
@@ -63,7 +64,7 @@ impl UserServers {
             suspicions: Mutex::default(),
             logins: Mutex::default(),
             watcher: Mutex::default(),
-            applying: tokio::sync::Mutex::default(),
+            applying: Semaphore::new(1),
         });
         let watcher = tokio::spawn(watch(Arc::downgrade(&user_servers), events));
         *user_servers.watcher.lock() = Some(watcher.abort_handle());

@@ -65,8 +65,10 @@ mod tests {
 
     #[test]
     fn what_is_set_nearer_wins_and_the_rest_comes_from_farther() {
-        let mut near = ModelOptions::default();
-        near.temperature = Some(0.0);
+        let near = ModelOptions {
+            temperature: Some(0.0),
+            ..ModelOptions::default()
+        };
         let mut far = ModelOptions::default();
         (far.temperature, far.max_output_tokens) = (Some(1.0), Some(7));
         let both = near.or(Some(far));

@@ -58,7 +58,7 @@ fn the_commands_of_the_containers_are_understood() {
     let words = command
         .lines()
         .map_while(|line| line.trim().strip_prefix("- "));
-    let words: Vec<String> = words.map(|word| filled(word)).collect();
+    let words: Vec<String> = words.map(filled).collect();
     is_understood(&words);
     let proxies = words
         .iter()

@@ -148,7 +148,7 @@ fn a_servers_last_words_are_in_its_log() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_list_that_is_cut_says_so() {
+async fn a_list_that_is_cut_is_reported() {
     let bench = Bench::new();
     let server = faulty("pagination-repeated").await;
     let ran = bench.run(&["tools", &server.url()]);

@@ -145,7 +145,7 @@ async fn a_command_is_taken_or_withdrawn_and_a_dead_process_is_known_to_be_over(
     assert!(sender.withdraw(&one.id).await.unwrap());
     assert!(!sender.withdraw(&one.id).await.unwrap(), "it is gone");
     sender.send(&two).await.unwrap();
-    assert_eq!(receiver.take().await.unwrap(), [two.clone()]);
+    assert_eq!(receiver.take().await.unwrap(), std::slice::from_ref(&two));
     assert!(!sender.withdraw(&two.id).await.unwrap(), "it was taken");
     assert!(!sender.is_over(receiver.holder()).await.unwrap());
     let gone = receiver.holder().clone();
