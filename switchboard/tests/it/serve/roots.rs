@@ -20,7 +20,7 @@ async fn servers_get_the_folders_of_the_settings_and_notice_of_changes() {
     for era in [Era::Legacy, Era::Modern] {
         let script = Script::empty().only(era).with_tool(asking());
         let server = Server::new(script).start_http().await.unwrap();
-        let desk = Desk::new();
+        let desk = Desk::new().on_tested_store();
         desk.run(&["servers", "add", "asks", &server.url()]);
         let set = ["config", "set", "roots", r#"["/work/my notes"]"#];
         assert_eq!(desk.run(&set).status.code(), Some(0));

@@ -132,7 +132,9 @@ fn every_route_has_its_least_role_and_nothing_is_open_to_strangers() {
         "/api/gateway",
         "/api/gateway/audit",
         "/api/mcp-servers/export",
+        "/api/mcp-servers/outdated",
         "/api/mcp-servers/{id}/resources/read",
+        "/api/mcp-servers/{id}/skills/read",
     ];
     let own = ["/api/logout", "/api/tokens/{id}"];
     let mut strangers = 0;
