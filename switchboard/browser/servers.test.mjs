@@ -271,3 +271,42 @@ scene(
     await page.getByText(/^In a sandbox/).waitFor({ state: 'detached' });
   },
 );
+
+const DESCRIBED = {
+  name: 'com.example/lodge',
+  description: 'Helps',
+  version: '1.0.2',
+  remotes: [
+    {
+      type: 'streamable-http',
+      url: 'http://127.0.0.1:9/{room}',
+      variables: { room: { description: 'Which room', choices: ['red', 'blue'], isRequired: true } },
+    },
+  ],
+};
+
+scene(program, 'a server is installed once all that it would do was shown', {}, async (visitor) => {
+  const page = await visitor.open('settings/mcp');
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  await page.getByRole('button', { name: 'install one' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Install a server' });
+  await dialog.getByLabel('Or a file').setInputFiles({
+    name: 'server.json',
+    mimeType: 'application/json',
+    buffer: Buffer.from(JSON.stringify(DESCRIBED)),
+  });
+  await dialog.getByRole('button', { name: 'Show what it would do' }).click();
+  await dialog.getByText('the server needs values that were not given').waitFor();
+  await dialog.getByLabel('room (needed)').selectOption('blue');
+  await dialog.getByRole('button', { name: 'Show what it would do' }).click();
+  await dialog.getByText('http://127.0.0.1:9/blue').waitFor();
+  // Another answer is shown first, too.
+  await dialog.getByLabel('room (needed)').selectOption('red');
+  await dialog.getByRole('button', { name: 'Install', exact: true }).click();
+  await dialog.getByText('http://127.0.0.1:9/red').waitFor();
+  await picture(page, 'dialog-install');
+  await dialog.getByRole('button', { name: 'Install', exact: true }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  const card = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'lodge' }) });
+  await card.waitFor();
+});

@@ -9,8 +9,8 @@ use crate::store::id::{CommandId, ConversationId, HolderId, UserId};
 
 /// What a back end offers to processes on several machines; see [`Store::cluster`].
 ///
-/// A process that uses the store shows that it lives by a beat. One that is silent for the time-out
-/// it chose itself is taken to be dead, by whoever has beaten without a gap for that long: after the
+/// A process that uses the store sends heartbeats. One that is silent for the time-out
+/// it chose itself is taken to be dead, by whoever has sent them without a gap for that long: after the
 /// database itself was away, none is taken to be dead at once.
 ///
 /// [`Store::cluster`]: crate::store::Store::cluster

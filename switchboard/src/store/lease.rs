@@ -12,7 +12,7 @@ pub const LEASE_TIMEOUT: Duration = Duration::from_secs(20);
 /// How often a lease is renewed within its time-out.
 const RENEWALS: u32 = 4;
 
-/// The pause between two renewals of a lease, or two beats of a process, with this time-out.
+/// The pause between two renewals of a lease, or two heartbeats of a process, with this time-out.
 pub(crate) fn heartbeat(timeout: Duration) -> Duration {
     timeout / RENEWALS
 }

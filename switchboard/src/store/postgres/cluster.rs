@@ -24,7 +24,7 @@ fn millis(time: Duration) -> Field {
 }
 
 impl<C: Connection> Session<'_, C> {
-    /// Makes a process known before its first beat.
+    /// Makes a process known before its first heartbeat.
     pub(super) async fn enter(&self, holder: &HolderId, timeout: Duration) -> Result<(), Failure> {
         let sql = format!(
             "INSERT INTO processes (holder, since, beat_at, until)
@@ -35,7 +35,7 @@ impl<C: Connection> Session<'_, C> {
     }
 
     /// Whether a process has ended or is silent for too long. That is judged by a process which
-    /// itself has beaten without a gap meanwhile.
+    /// itself has sent heartbeats without a gap meanwhile.
     pub(super) async fn is_dead(
         &self,
         holder: &HolderId,

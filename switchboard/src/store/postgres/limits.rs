@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::store::lease::LEASE_TIMEOUT;
 
-/// The shortest lease: beats must be able to arrive.
+/// The shortest lease: heartbeats must be able to arrive.
 const SHORTEST_LEASE: Duration = Duration::from_secs(1);
 
 /// The bounds of a [`PostgresStore`](super::PostgresStore).

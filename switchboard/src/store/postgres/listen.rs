@@ -94,9 +94,9 @@ impl Ear {
         }
     }
 
-    /// One beat, with a wake-up of ourselves, in one round trip. A gap that is long against the
+    /// One heartbeat, with a wake-up of ourselves, in one round trip. A gap that is long against the
     /// time-out means that the others may have been cut off as well: their silence says nothing.
-    fn beat(&self) -> String {
+    fn heartbeat(&self) -> String {
         let (holder, timeout) = (&self.holder, self.lease_timeout.as_millis());
         format!(
             "INSERT INTO processes AS p (holder, since, beat_at, until)
@@ -143,7 +143,7 @@ pub(super) async fn hears(
     timeout(PROBE * 10, listening).await.ok()?.ok()
 }
 
-/// Listens and beats for as long as the store is open, and connects again whenever the connection
+/// Listens and sends heartbeats for as long as the store is open, and connects again whenever the connection
 /// is lost.
 pub(super) async fn listen(config: Config, tls: MakeRustlsConnect, ear: Arc<Ear>) {
     loop {
@@ -168,14 +168,14 @@ async fn beat_on(ear: &Ear, client: &Client) -> Result<(), tokio_postgres::Error
     loop {
         match timeout(
             (pause * 2).max(PROBE * 2),
-            client.batch_execute(&ear.beat()),
+            client.batch_execute(&ear.heartbeat()),
         )
         .await
         {
             Ok(sent) => sent?,
             Err(_) => return Ok(()),
         }
-        // After a beat: it may take a while.
+        // After a heartbeat: it may take a while.
         if tokio::time::Instant::now() >= clean_at {
             client.batch_execute(&clean_up()).await?;
             clean_at = tokio::time::Instant::now() + CLEAN_UP;
