@@ -297,11 +297,11 @@ scene(program, 'a server is installed once all that it would do was shown', {}, 
   });
   await dialog.getByRole('button', { name: 'Show what it would do' }).click();
   await dialog.getByText('the server needs values that were not given').waitFor();
-  await dialog.getByLabel('room (needed)').selectOption('blue');
+  await dialog.getByLabel('room (required)').selectOption('blue');
   await dialog.getByRole('button', { name: 'Show what it would do' }).click();
   await dialog.getByText('http://127.0.0.1:9/blue').waitFor();
   // Another answer is shown first, too.
-  await dialog.getByLabel('room (needed)').selectOption('red');
+  await dialog.getByLabel('room (required)').selectOption('red');
   await dialog.getByRole('button', { name: 'Install', exact: true }).click();
   await dialog.getByText('http://127.0.0.1:9/red').waitFor();
   await picture(page, 'dialog-install');

@@ -28,7 +28,7 @@ function changed(by) {
 
 test('the page escapes the characters that the terminal and the scanner know as hidden', () => {
   const control = (code) => code < 0x20 || (code >= 0x7f && code <= 0x9f);
-  const turning = named('is_turning');
+  const turning = named('is_bidi_control');
   const rest = (codes) => [...codes].filter((code) => !control(code)).sort((a, b) => a - b);
   assert.deepEqual(rest(changed(plainLines)), rest(turning));
   assert.deepEqual(rest(changed(plain)), rest(new Set([...turning, ...named('is_hidden')])));

@@ -332,7 +332,7 @@ export const text = {
       unknown: '它来自文件：请安装新的文件。',
     },
     needed: (name) => `${name}（必填）`,
-    kinds: { text: '', number: '数字', boolean: 'true 或 false', file: '文件', folder: '文件夹' },
+    kinds: { number: '数字', boolean: 'true 或 false', file: '文件', folder: '文件夹' },
     multiple: '每行一个值',
     command: '运行',
     given: '给予',
