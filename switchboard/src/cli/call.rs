@@ -39,13 +39,13 @@ pub(crate) struct Call {
     #[arg(long, value_name = "JSON")]
     args: Option<String>,
     /// Deadline of the call in seconds, regardless of progress
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     timeout: Option<u64>,
     /// Skip validation against the tool's schema
     #[arg(long)]
     no_validate: bool,
     /// Idle timeout of the call in seconds, reset by progress reports
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     idle_timeout: Option<u64>,
     /// Write the result to this file: its bytes or text, or with --json all of it
     #[arg(long, short, value_name = "FILE")]

@@ -1,5 +1,7 @@
 //! `switchboard config`: settings.
 
+use std::collections::BTreeMap;
+
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 
@@ -8,8 +10,10 @@ use crate::display::out::Out;
 use crate::display::untrusted;
 use crate::exit::{Exit, Failure};
 use crate::home;
+use crate::models::{Wanted, forget_model_key, key_prefix};
 use crate::servers::PlainSecrets;
-use crate::setup::settings::{check, hidden, keys_stay, setting};
+use crate::setup::choice;
+use crate::setup::settings::{check, forgotten_keys, hidden, is_of_model, keys_stay, setting};
 use crate::store::{Change, UserId};
 
 /// Settings.
@@ -84,7 +88,11 @@ impl Config {
                     _ => drop(after.remove(&key)),
                 }
                 keys_stay(&settings, &after)?;
+                model_stays(&key, &settings, &after).await?;
                 store.commit(vec![change]).await?;
+                for kept in forgotten_keys(&settings, &after) {
+                    forget_model_key(&kept, &key_prefix(&user)).await?;
+                }
                 let settings = home::settings(&*store, &user).await?;
                 let value = settings
                     .get(&key)
@@ -114,6 +122,23 @@ impl Config {
         }
         store.close().await?;
         Ok(Exit::Done)
+    }
+}
+
+/// What is stored can be used, or is not stored. A model that could not be used before does not prevent
+/// other changes.
+async fn model_stays(
+    key: &str,
+    before: &BTreeMap<String, Value>,
+    after: &BTreeMap<String, Value>,
+) -> Result<(), Failure> {
+    if !is_of_model(key) || !after.contains_key("model") {
+        return Ok(());
+    }
+    let model = Wanted::default();
+    match choice(&model, after).await {
+        Err(failure) if key == "model" || choice(&model, before).await.is_ok() => Err(failure),
+        _ => Ok(()),
     }
 }
 

@@ -58,7 +58,7 @@ pub(crate) struct RunFlags {
     #[arg(long, value_name = "DOLLARS", value_parser = dollars)]
     max_cost: Option<f64>,
     /// Deadline per message in seconds, excluding the time spent waiting for you
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     timeout: Option<u64>,
     #[command(flatten)]
     options: ModelFlags,

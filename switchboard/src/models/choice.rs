@@ -251,6 +251,11 @@ pub fn choose(wanted: &Wanted, found: &Found<'_>) -> Result<Choice, ChoiceError>
     complete(Place::of(&provider::DEMO), Origin::Demo, wanted, found)
 }
 
+/// Whether the program can be given credentials for a wire.
+pub(crate) fn is_spoken(wire: Wire) -> bool {
+    !matches!(wire, Wire::Vertex | Wire::Bedrock | Wire::Custom)
+}
+
 /// A model's location.
 struct Place {
     provider: &'static Provider,
@@ -398,7 +403,7 @@ fn complete(
     let spoken = wanted
         .wire
         .or(place.endpoint.as_ref().and_then(|it| it.wire));
-    if let Some(wire @ (Wire::Vertex | Wire::Bedrock | Wire::Custom)) = spoken {
+    if let Some(wire) = spoken.filter(|wire| !is_spoken(*wire)) {
         return Err(ChoiceError::Wire(wire));
     }
     let wire = spoken.unwrap_or_else(|| match capabilities.tools {

@@ -7,7 +7,7 @@ use mcp_auth::{FileStore, TokenStore as _};
 use provider_adapters::Secret;
 
 use crate::home;
-use crate::store::StoredValue;
+use crate::store::{StoredValue, UserId};
 
 /// The program's name in the keyring.
 const SERVICE: &str = "switchboard";
@@ -55,6 +55,14 @@ pub(crate) async fn keep_model_key(id: &str, value: Secret) -> Result<StoredValu
     let saved = private_files().save(id, &value).await;
     saved.map_err(KeyError::File)?;
     Ok(StoredValue::PrivateFile(id.to_owned()))
+}
+
+/// How the ids of a user's keys begin, in the keyring and among the private files.
+pub(crate) fn key_prefix(user: &UserId) -> String {
+    match *user == UserId::local() {
+        true => "model/".to_owned(),
+        false => format!("user/{user}/model/"),
+    }
 }
 
 /// Removes a key that [`keep_model_key`] stored under an id that begins so.

@@ -9,6 +9,7 @@ use crate::models::choice::ChoiceError;
 
 /// What a million tokens cost, in dollars.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Price {
     /// Of the request.
@@ -21,6 +22,21 @@ pub struct Price {
     /// Of the request, into the provider's cache; the request's price by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<f64>,
+}
+
+impl Price {
+    /// What a setting of a price must be.
+    pub(crate) const WANTS: &str =
+        r#"dollars per million tokens: {"input": 1, "output": 2}, with cache_read, cache_write"#;
+
+    /// A price as a setting has it: no member that is not known, and no negative amount.
+    pub(crate) fn read(value: &Value) -> Option<Self> {
+        let price: Self = serde_json::from_value(value.clone()).ok()?;
+        let cached = [price.cache_read, price.cache_write];
+        let amounts = [price.input, price.output].into_iter();
+        let mut amounts = amounts.chain(cached.into_iter().flatten());
+        amounts.all(|amount| amount >= 0.0).then_some(price)
+    }
 }
 
 /// Prices of models. For a model without a price, only tokens are reported.
@@ -39,10 +55,9 @@ impl PriceTable {
         let mut table = Self::built_in();
         for (key, value) in settings {
             if let Some(model) = key.strip_prefix("prices.") {
-                let price = serde_json::from_value(value.clone());
-                let price: Price = price.map_err(|_| ChoiceError::Setting {
+                let price = Price::read(value).ok_or_else(|| ChoiceError::Setting {
                     key: key.clone(),
-                    wants: r#"dollars per million tokens: {"input": 1, "output": 2}"#,
+                    wants: Price::WANTS,
                 })?;
                 table.models.insert(model.to_owned(), price);
             }

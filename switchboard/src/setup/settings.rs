@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use provider_adapters::Wire;
 use serde_json::Value;
 use tool_policy::ScanResponse;
 
 use crate::exit::{Exit, Failure};
 use crate::lang::{SETTING, is_language};
-use crate::models::{Price, Provider, migrate, origin};
+use crate::models::{Price, Provider, is_spoken, migrate, origin};
 use crate::servers::{PlainSecrets, roots, scan, shown_url};
 use crate::setup::parse_mode;
 use crate::store::{Change, OnLimit, Setting, Store, StoreError, StoredValue, UserId};
@@ -38,15 +37,15 @@ pub(crate) fn setting(
             .as_u64()
             .is_some_and(|rounds| rounds <= u64::from(u32::MAX)),
         "max_cost" => value.as_f64().is_some_and(|dollars| dollars >= 0.0),
-        "model" => value.is_string(),
+        "model" => value.as_str().is_some_and(|name| !name.trim().is_empty()),
         SETTING => value.as_str().is_some_and(is_language),
         roots::SETTING => roots::fits(&value),
         key if key.starts_with("scan.") => {
             serde_json::from_value::<ScanResponse>(value.clone()).is_ok()
         }
         _ => match key.split_once('.') {
-            Some(("prices", _)) => serde_json::from_value::<Price>(value.clone()).is_ok(),
-            Some(("models", rest)) if rest.ends_with(".context") => value.as_u64().is_some(),
+            Some(("prices", _)) => Price::read(&value).is_some(),
+            Some(("models", rest)) if rest.ends_with(".context") => value.as_u64() > Some(0),
             Some(("models", _)) => value.is_boolean(),
             _ => true,
         },
@@ -60,9 +59,8 @@ pub(crate) fn setting(
             SETTING => "auto, en or zh-CN",
             roots::SETTING => "a list of absolute folders, as in [\"~/work\"]",
             key if key.starts_with("scan.") => "tell, ask or block",
-            key if key.starts_with("prices.") => {
-                r#"dollars per million tokens: {"input": 1, "output": 2}"#
-            }
+            "model" => "a model's name, as in openai/gpt-5",
+            key if key.starts_with("prices.") => Price::WANTS,
             key if key.ends_with(".context") => "a number of tokens",
             key if key.starts_with("models.") => "true or false",
             _ => "text",
@@ -84,8 +82,11 @@ pub(crate) fn setting(
             )));
         }
     }
-    if key.ends_with(".wire") && value.as_str().is_none_or(|it| it.parse::<Wire>().is_err()) {
-        return Err(unfit("openai-chat, openai-responses, anthropic or gemini"));
+    let wire = value.as_str().and_then(|it| it.parse().ok());
+    if key.ends_with(".wire") && !wire.is_some_and(is_spoken) {
+        return Err(unfit(
+            "openai-chat, openai-responses, anthropic, gemini or prompt",
+        ));
     }
     let is_key = key.ends_with(".key");
     if is_key && parsed(&value).is_none() {
@@ -172,20 +173,23 @@ pub(crate) async fn upgrade(store: &dyn Store) -> Result<Vec<String>, StoreError
 pub(crate) fn check(key: &str) -> Result<(), Failure> {
     let parts: Vec<&str> = key.splitn(2, '.').collect();
     let ends = |rest: &str, ends: &[&str]| {
-        let end = rest.rsplit_once('.').map(|(_, end)| end);
-        end.is_some_and(|end| ends.contains(&end))
+        rest.rsplit_once('.')
+            .is_some_and(|(name, end)| !name.trim().is_empty() && ends.contains(&end))
     };
     let known = match parts.as_slice() {
         ["model" | "approve" | "max_rounds" | "max_cost" | "on_limit" | "language" | "roots"] => {
             true
         }
-        ["providers", rest] => ends(rest, &["key", "base_url"]),
+        ["providers", rest] => {
+            let name = rest.rsplit_once('.').map_or("", |(name, _)| name);
+            ends(rest, &["key", "base_url"]) && Provider::named(name).is_some()
+        }
         ["endpoints", rest] => {
             let name = rest.rsplit_once('.').map_or("", |(name, _)| name);
             ends(rest, &["key", "base_url", "wire"]) && is_endpoint_name(name)
         }
         ["models", rest] => ends(rest, &["context", "tools", "images", "reasoning"]),
-        ["prices", _] => true,
+        ["prices", model] => !model.trim().is_empty(),
         ["scan", _] => scan::SETTINGS.iter().any(|(name, _)| *name == key),
         _ => false,
     };
@@ -196,6 +200,21 @@ pub(crate) fn check(key: &str) -> Result<(), Failure> {
                 .with_hint("`switchboard config set --help` names them."),
         ),
     }
+}
+
+/// Whether a setting has a part in which model is used, and how it is reached.
+pub(crate) fn is_of_model(key: &str) -> bool {
+    key == "model" || key.starts_with("providers.") || key.starts_with("endpoints.")
+}
+
+/// The keys that no setting refers to any more.
+pub(crate) fn forgotten_keys(
+    before: &BTreeMap<String, Value>,
+    after: &BTreeMap<String, Value>,
+) -> Vec<StoredValue> {
+    let keys = before.iter().filter(|(name, _)| name.ends_with(".key"));
+    let keys = keys.filter(|(_, kept)| !after.values().any(|value| value == *kept));
+    keys.filter_map(|(_, kept)| parsed(kept)).collect()
 }
 
 /// Whether a setting refers to this machine: its folders, a key of it, or where a key is sent.

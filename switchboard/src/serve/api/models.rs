@@ -11,7 +11,7 @@ use crate::exit::{Exit, Failure};
 use crate::home;
 use crate::models::{
     Choice, Endpoint, PriceTable, Provider, Wanted, described, find_key, keep_model_key,
-    list_models, ollama_models, overview,
+    key_prefix, list_models, ollama_models, overview,
 };
 use crate::serve::app::App;
 use crate::serve::error::ApiError;
@@ -29,14 +29,6 @@ pub(super) fn routes() -> Routes {
         .get("/api/models", show)
         .post("/api/models/list", list)
         .post("/api/models/use", choose)
-}
-
-/// How the ids of a user's keys begin, in the keyring and among the private files.
-pub(super) fn key_prefix(user: &UserId) -> String {
-    match *user == UserId::local() {
-        true => "model/".to_owned(),
-        false => format!("user/{user}/model/"),
-    }
 }
 
 /// The current model, the available providers, and the known models.

@@ -1,21 +1,21 @@
 //! A user's settings.
 
-use std::collections::BTreeMap;
-
 use axum::Json;
 use axum::extract::State;
 use serde_json::{Map, Value};
 
 use crate::exit::Failure;
-use crate::models::{PriceTable, Wanted, forget_model_key};
+use crate::models::{Wanted, forget_model_key, key_prefix};
 use crate::serve::app::App;
 use crate::serve::error::ApiError;
 use crate::serve::input::{Body, User};
 use crate::serve::routes::Routes;
 use crate::servers::Host;
 use crate::servers::{PlainSecrets, roots};
-use crate::setup::settings::{check, hidden, is_of_host, keys_stay, setting};
-use crate::store::{Change, StoredValue, UserId};
+use crate::setup::settings::{
+    check, forgotten_keys, hidden, is_of_host, is_of_model, keys_stay, setting,
+};
+use crate::store::{Change, UserId};
 
 pub(super) fn routes() -> Routes {
     Routes::new()
@@ -43,6 +43,7 @@ async fn change(
     let before = app.server_pool.settings(&user).await?;
     let mut wanted = before.clone();
     let mut changes = Vec::new();
+    let named: Vec<String> = said.keys().cloned().collect();
     for (key, value) in said {
         if is_of_host(&key) && !value.is_null() && app.server_pool.host(&user) == Host::Forbidden {
             let message = format!("setting {key:?} is about this machine");
@@ -68,28 +69,25 @@ async fn change(
         changes.push(change);
     }
     keys_stay(&before, &wanted).map_err(ApiError::unfit_for)?;
-    // What is stored can be used, or is not stored.
-    if wanted.contains_key("model") {
-        let model = Wanted::default();
-        let choice = app.server_pool.choice(&user, &model, &wanted).await;
-        choice.map_err(|failure| ApiError::unfit_for(failure).at("model"))?;
+    // What is stored can be used, or is not stored. A model that could not be used before does not
+    // prevent other changes.
+    if wanted.contains_key("model") && named.iter().any(|key| is_of_model(key)) {
+        let (model, pool) = (Wanted::default(), &app.server_pool);
+        let choice = pool.choice(&user, &model, &wanted).await;
+        let chosen = named.iter().any(|key| key == "model");
+        if let Err(failure) = choice
+            && (chosen || pool.choice(&user, &model, &before).await.is_ok())
+        {
+            return Err(ApiError::unfit_for(failure).at("model"));
+        }
     }
-    PriceTable::new(&wanted).map_err(|error| ApiError::unfit(error.to_string()))?;
     app.store.commit(changes).await?;
     if before.get(roots::SETTING) != wanted.get(roots::SETTING) {
         app.server_pool.roots_changed(&user).await;
     }
-    for kept in gone(&before, &wanted) {
-        let forgotten = forget_model_key(&kept, &super::models::key_prefix(&user)).await;
+    for kept in forgotten_keys(&before, &wanted) {
+        let forgotten = forget_model_key(&kept, &key_prefix(&user)).await;
         forgotten.map_err(Failure::from)?;
     }
     shown(&app, &user).await
-}
-
-/// The keys that no setting refers to any more.
-fn gone(before: &BTreeMap<String, Value>, after: &BTreeMap<String, Value>) -> Vec<StoredValue> {
-    let keys = before.iter().filter(|(name, _)| name.ends_with(".key"));
-    let keys = keys.filter(|(_, kept)| !after.values().any(|value| value == *kept));
-    keys.filter_map(|(_, kept)| kept.as_str()?.parse().ok())
-        .collect()
 }

@@ -229,7 +229,7 @@ async fn a_secret_of_one_server_goes_to_another_only_after_a_yes_to_that_very_ca
     let server = Server::new(Script::empty().with_tool(note("Writes a note.")));
     let server = server.start_http().await.unwrap();
     let bank = Server::new(Script::empty()).start_http().await.unwrap();
-    let desk = Desk::new();
+    let desk = Desk::new().on_tested_store();
     desk.run(&["servers", "add", "notes", &server.url()]);
     let header = format!("Authorization: Bearer {TOKEN}");
     let added = desk.run(&[

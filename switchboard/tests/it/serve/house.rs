@@ -77,8 +77,14 @@ impl House {
     }
 
     fn closed(desk: Desk, arguments: &[&str]) -> Self {
+        let begun_on_a_file = desk.home().join("switchboard.db").exists();
+        let desk = desk.on_tested_store();
+        assert!(
+            !(begun_on_a_file && desk.is_shared()),
+            "the desk was used on another store before: call on_tested_store first"
+        );
         Self {
-            desk: desk.on_tested_store(),
+            desk,
             arguments: arguments.iter().map(|text| (*text).to_owned()).collect(),
             limit: None,
             child: None,
