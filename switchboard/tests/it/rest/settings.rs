@@ -66,7 +66,7 @@ async fn no_change_makes_the_model_unusable_and_one_that_is_unusable_prevents_no
     let ran = desk
         .bench
         .run_beside(&["config", "set", "providers.openai.key"]);
-    assert_eq!(ran.exit, 2, "{}", ran.stderr);
+    assert_eq!(ran.exit, 3, "{}", ran.stderr);
     let both = json!({"providers.openai.key": null, "model": null});
     desk.say("PUT settings", both).await.is(200);
     desk.close();
