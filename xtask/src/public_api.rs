@@ -28,6 +28,7 @@ pub(crate) fn run(words: &[String]) -> Outcome {
     let packages = metadata::packages()?;
     let allowed = Allowed::read()?;
     let ours: Vec<&str> = packages.values().filter_map(library).collect();
+    document()?;
     let (mut changed, mut foreign) = (Vec::new(), Vec::new());
     for package in metadata::publish_order(&packages) {
         let Some(library) = library(package) else {
@@ -35,7 +36,7 @@ pub(crate) fn run(words: &[String]) -> Outcome {
         };
         let path = package.folder.join("public-api.txt");
         let committed = fs::read_to_string(&path).unwrap_or_default();
-        let built = list(package, library)?;
+        let built = list(library)?;
         foreign.extend(allowed.problems(&package.name, &built, &ours));
         if built == committed {
             println!("{:<24} {:>5} items", package.name, built.lines().count());
@@ -72,16 +73,19 @@ fn library(package: &Package) -> Option<&str> {
     library["name"].as_str()
 }
 
-/// Every public item, one a line, sorted. Rustdoc's JSON is not stable yet: `RUSTC_BOOTSTRAP` makes
-/// the compiler emit it all the same.
-fn list(package: &Package, library: &str) -> Result<String, String> {
+/// Describes all libraries. Rustdoc's JSON is not stable yet: `RUSTC_BOOTSTRAP` makes the compiler emit
+/// it all the same.
+fn document() -> Outcome {
+    let mut doc = cargo(&["doc", "--quiet", "--workspace", "--no-deps", "--lib"]);
+    doc.arg("--all-features");
+    let flags = "-Z unstable-options --output-format json --cap-lints allow";
+    doc.env("RUSTDOCFLAGS", flags).env("RUSTC_BOOTSTRAP", "1");
+    shell::run(doc)
+}
+
+/// Every public item, one a line, sorted.
+fn list(library: &str) -> Result<String, String> {
     let program = install::cargo_tool("cargo-public-api", VERSION)?;
-    let mut doc = cargo(&["rustdoc", "--quiet", "--lib", "--all-features"]);
-    doc.args(["--package", &package.name]);
-    doc.args(["--", "-Z", "unstable-options", "--output-format", "json"]);
-    doc.args(["--cap-lints", "allow"]);
-    doc.env("RUSTC_BOOTSTRAP", "1");
-    shell::run(doc)?;
     let json = format!("target/doc/{library}.json");
     let mut api = command(&program.to_string_lossy(), &["public-api"]);
     // Without blanket, auto and derived implementations: they follow from the rest.

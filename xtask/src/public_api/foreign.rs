@@ -61,8 +61,9 @@ fn roots(line: &str) -> impl Iterator<Item = &str> {
     let paths = line.split(move |c: char| !is_path(c));
     paths.filter_map(|path| {
         let (root, _) = path.split_once("::")?;
-        // `T::Item` is a type's own.
+        // `T::Item` is a type's own, and `&str` has methods of our traits.
         let is_crate = root.starts_with(|c: char| c.is_ascii_lowercase());
+        let is_crate = is_crate && !["crate", "str"].contains(&root);
         is_crate.then_some(root)
     })
 }
@@ -75,7 +76,8 @@ mod tests {
     fn a_crate_that_is_not_listed_is_named_with_its_item() {
         let allowed = Allowed::parse("core | * | std\nhttp | web | a service\n").unwrap();
         let api = "pub fn web::serve(listener: tokio::net::TcpListener, r: http::Request) -> core::fmt::Result\n\
-                   pub fn web::stop<T: Stop>(it: T::Handle)";
+                   pub fn web::stop<T: Stop>(it: T::Handle)\n\
+                   pub fn &str::into_reply(self) -> crate::hidden::Reply";
         let problems = allowed.problems("web", api, &["web"]);
         assert_eq!(problems.len(), 1, "{problems:?}");
         assert!(problems[0].starts_with("web: tokio is in its public API: pub fn web::serve"));
