@@ -10,6 +10,7 @@ pub(crate) fn check(wire: Wire, messages: &[Value]) -> Result<(), String> {
         Wire::OpenAiResponses => responses(messages),
         Wire::Anthropic => anthropic(messages),
         Wire::Gemini | Wire::Vertex => gemini(messages),
+        Wire::Bedrock => bedrock(messages),
         _ => Ok(()),
     }
 }
@@ -94,7 +95,43 @@ fn anthropic(messages: &[Value]) -> Result<(), String> {
     }
 }
 
-/// The next content after calls has as many results, of the same names, in order.
+/// The user begins, roles alternate, and the next message after calls begins with exactly their results, in order.
+fn bedrock(messages: &[Value]) -> Result<(), String> {
+    let ids = |message: &Value, kind: &str| -> Vec<String> {
+        let content = message["content"].as_array().cloned().unwrap_or_default();
+        let ids = content.iter().map(|block| &block[kind]["toolUseId"]);
+        ids.filter_map(|id| id.as_str().map(str::to_owned))
+            .collect()
+    };
+    let mut open: Vec<String> = Vec::new();
+    let mut before = "assistant";
+    for message in messages {
+        let role = message["role"].as_str().unwrap_or_default();
+        if role == before {
+            return Err(format!(
+                "two messages of the {role}, or the assistant begins"
+            ));
+        }
+        before = role;
+        let answered = ids(message, "toolResult");
+        if answered != open {
+            return Err(format!("{answered:?} answer {open:?}"));
+        }
+        let mut first = (0..answered.len()).map(|at| &message["content"][at]["toolResult"]);
+        if !first.all(Value::is_object) {
+            return Err(format!("{open:?} are not answered at once"));
+        }
+        open = ids(message, "toolUse");
+    }
+    if open.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("{open:?} are not answered"))
+    }
+}
+
+/// The user begins; calls follow the user or results; the next content after calls has as many results, of the same
+/// names, in order.
 fn gemini(contents: &[Value]) -> Result<(), String> {
     let names = |content: &Value, kind: &str| -> Vec<String> {
         let parts = content["parts"].as_array().cloned().unwrap_or_default();
@@ -104,7 +141,13 @@ fn gemini(contents: &[Value]) -> Result<(), String> {
             .collect()
     };
     let mut open: Vec<String> = Vec::new();
+    let mut before = "model";
     for content in contents {
+        let role = content["role"].as_str().unwrap_or_default();
+        if role == "model" && before == "model" {
+            return Err("the model speaks twice, or begins".to_owned());
+        }
+        before = role;
         let answered = names(content, "functionResponse");
         if answered != open {
             return Err(format!("{answered:?} answer {open:?}"));

@@ -36,6 +36,7 @@ pub(crate) fn body<'a>(
 ) -> Result<(Object<'a>, Vec<Omitted>), EncodeError> {
     let mut writer = Writer::new(&request.tools, request.limits.media_bytes);
     writer.turns(request.conversation.turns());
+    writer.begin_with_user();
     let mut omitted = std::mem::take(&mut writer.omitted);
     let points = place(request, &mut writer, &mut omitted);
     let messages = writer.into_messages();
