@@ -65,7 +65,8 @@ fn responses(items: &[Value]) -> Result<(), String> {
     }
 }
 
-/// The next message after calls is the user's and begins with exactly their results.
+/// The next message after calls is the user's and begins with exactly their results. Instructions stand between a user's
+/// message and the assistant's, or last.
 fn anthropic(messages: &[Value]) -> Result<(), String> {
     let blocks = |message: &Value, kind: &str, key: &str| -> Vec<String> {
         let content = message["content"].as_array().cloned().unwrap_or_default();
@@ -74,6 +75,19 @@ fn anthropic(messages: &[Value]) -> Result<(), String> {
             .filter_map(|block| block[key].as_str().map(str::to_owned))
             .collect()
     };
+    let roles: Vec<&str> = messages
+        .iter()
+        .filter_map(|message| message["role"].as_str())
+        .collect();
+    for (at, role) in roles.iter().enumerate() {
+        let before = at.checked_sub(1).map(|before| roles[before]);
+        let after = roles.get(at + 1).copied();
+        if *role == "system"
+            && (before != Some("user") || after.is_some_and(|it| it != "assistant"))
+        {
+            return Err(format!("instructions between {before:?} and {after:?}"));
+        }
+    }
     let mut open: Vec<String> = Vec::new();
     for message in messages {
         let mut answered = blocks(message, "tool_result", "tool_use_id");

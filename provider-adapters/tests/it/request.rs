@@ -4,7 +4,8 @@
 use std::path::PathBuf;
 
 use provider_adapters::{
-    Adapter, Anthropic, AnthropicVersion, Dialect, Encoded, Omitted, OpenAiChat, Wire,
+    Adapter, Anthropic, AnthropicVersion, AssistantTurn, Conversation, Dialect, Encoded, Omitted,
+    OpenAiChat, Request, SystemTurn, Wire,
 };
 use serde_json::{Value, json};
 
@@ -189,15 +190,66 @@ fn both_versions_of_anthropic() {
         assert!(body.get(knob).is_none() && unsampled.omitted.contains(&Omitted::Option(knob)));
     }
     let sent = |adapter: &dyn Adapter| {
-        let encoded = encode(adapter, "conversation");
+        let mut conversation = Conversation::new();
+        conversation.ask("Hello?");
+        conversation.push(SystemTurn::new("Be brief."));
+        let encoded = adapter.encode(&Request::new("any", conversation)).unwrap();
         let body: Value = serde_json::from_slice(&encoded.request.body).unwrap();
-        body["messages"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .any(|message| message["role"] == "system")
+        body["messages"][1]["role"] == "system"
     };
     assert!(sent(&new) && !sent(&old));
+}
+
+/// Between a user's message and the assistant's, or last; the user says them anywhere else, and to older models.
+#[test]
+fn instructions_between_turns_stand_where_anthropic_takes_them() {
+    let roles = |model: &str, turns: &str| -> Vec<String> {
+        let mut conversation = Conversation::new();
+        for turn in turns.chars() {
+            match turn {
+                'u' => conversation.ask("Hello?"),
+                'a' => conversation.push(AssistantTurn::from_text("Hello.")),
+                _ => conversation.push(SystemTurn::new("Be brief.")),
+            }
+        }
+        let request = Request::new(model, conversation);
+        let encoded = Anthropic::default().encode(&request).unwrap();
+        let body: Value = serde_json::from_slice(&encoded.request.body).unwrap();
+        let messages = body["messages"].as_array().unwrap().iter();
+        messages
+            .map(|message| message["role"].as_str().unwrap()[..1].to_owned())
+            .collect()
+    };
+    for (turns, want) in [
+        ("us", "us"),
+        ("usa", "usa"),
+        ("ussa", "usa"),
+        ("usu", "u"),
+        ("uas", "uau"),
+        ("uasu", "uau"),
+        ("su", "u"),
+    ] {
+        assert_eq!(roles("claude-opus-5-5", turns).concat(), want, "{turns}");
+    }
+    for model in [
+        "claude-opus-4-8",
+        "claude-sonnet-5-5",
+        "claude-haiku-5-5",
+        "claude-fable-6",
+    ] {
+        assert_eq!(roles(model, "us").concat(), "us", "{model}");
+    }
+    for model in [
+        "claude-opus-4-7",
+        "claude-opus-4-20250514",
+        "claude-opus-4@20250514",
+        "claude-sonnet-4-6",
+        "claude-sonnet-5",
+        "claude-haiku-4-5",
+        "claude-3-7-sonnet-latest",
+    ] {
+        assert_eq!(roles(model, "us").concat(), "u", "{model}");
+    }
 }
 
 /// Natively in the result where the wire allows it, in the next turn where it does not, and
