@@ -3,10 +3,10 @@
 mod block;
 mod cache;
 mod event;
+pub(crate) mod generation;
 mod output;
 mod request;
 mod stream;
-mod system;
 
 use mcp_jsonrpc::RawJson;
 use tool_schema::Target;

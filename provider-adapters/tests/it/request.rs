@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 
 use provider_adapters::{
-    Adapter, Anthropic, AnthropicVersion, AssistantTurn, Conversation, Dialect, Encoded, Omitted,
-    OpenAiChat, Request, SystemTurn, Wire,
+    Adapter, Anthropic, AnthropicVersion, AssistantTurn, Conversation, Dialect, Effort, Encoded,
+    Omitted, OpenAiChat, Options, Request, SystemTurn, Wire,
 };
 use serde_json::{Value, json};
 
@@ -249,6 +249,74 @@ fn instructions_between_turns_stand_where_anthropic_takes_them() {
         "claude-3-7-sonnet-latest",
     ] {
         assert_eq!(roles(model, "us").concat(), "u", "{model}");
+    }
+}
+
+/// What each generation of Claude refuses is left out, or said in its words.
+#[test]
+fn claude_is_told_how_much_to_think_in_the_words_of_its_generation() {
+    let said = |model: &str, options: Options| {
+        let mut conversation = Conversation::new();
+        conversation.ask("Hello?");
+        let request = Request::new(model, conversation).with_options(options);
+        let encoded = Anthropic::default().encode(&request).unwrap();
+        let body: Value = serde_json::from_slice(&encoded.request.body).unwrap();
+        let omitted = encoded.omitted.iter().map(|it| match it {
+            Omitted::Option(name) => *name,
+            other => panic!("{other:?}"),
+        });
+        let omitted: Vec<&str> = omitted.collect();
+        let thinking = body["thinking"]["type"].as_str().unwrap_or("-").to_owned();
+        let effort = body["output_config"]["effort"].as_str().unwrap_or("-");
+        format!("{thinking} {effort} {}", omitted.join(" "))
+            .trim()
+            .to_owned()
+    };
+    let effort = |effort| Options::new().with_effort(effort);
+    let tokens = Options::new().with_thinking_tokens(2048);
+    for (model, high, none, budget) in [
+        ("claude-haiku-4-5", "- - effort", "disabled -", "enabled -"),
+        (
+            "claude-opus-4-5-20251101",
+            "- high",
+            "disabled -",
+            "enabled -",
+        ),
+        (
+            "claude-sonnet-4-6",
+            "adaptive high",
+            "disabled -",
+            "enabled -",
+        ),
+        (
+            "claude-opus-4-8",
+            "adaptive high",
+            "disabled -",
+            "adaptive - thinking_tokens",
+        ),
+        (
+            "claude-fable-5",
+            "adaptive high",
+            "- - effort",
+            "adaptive - thinking_tokens",
+        ),
+        (
+            "claude-opus-5-5",
+            "adaptive high",
+            "- - effort",
+            "adaptive - thinking_tokens",
+        ),
+        (
+            "claude-sonnet-5-5",
+            "adaptive high",
+            "between_tools - effort",
+            "adaptive - thinking_tokens",
+        ),
+        ("a-model", "adaptive high", "disabled -", "enabled -"),
+    ] {
+        assert_eq!(said(model, effort(Effort::High)), high, "{model}");
+        assert_eq!(said(model, effort(Effort::None)), none, "{model}");
+        assert_eq!(said(model, tokens.clone()), budget, "{model}");
     }
 }
 

@@ -3,8 +3,8 @@
 use mcp_jsonrpc::{RawJson, RawMap};
 
 use super::block::media_block;
+use super::generation::{self, takes_system};
 use super::output::{is_old, output_tool};
-use super::system::takes_system;
 use super::{Anthropic, AnthropicVersion, cache};
 use crate::adapter::content::{Kind, MediaRef, Piece, result_pieces, user_piece};
 use crate::adapter::replay;
@@ -72,11 +72,8 @@ pub(crate) fn body<'a>(
     };
     let body = body.set("max_tokens", max_tokens);
     let body = sampling(body, options, version, &mut omitted);
-    let body = thinking(
-        body,
-        options,
-        output.filter(|output| output.tool().is_none()),
-    );
+    let format = output.filter(|output| output.tool().is_none());
+    let body = thinking(body, request, format, &mut omitted);
     let body = body.maybe("stream", request.stream.then_some(true));
     let body = tools(body, request, output, cache.tools, &mut omitted)?;
     let system = request.conversation.system().map(|text| -> Json<'_> {
@@ -202,25 +199,17 @@ fn sampling<'a>(
 
 fn thinking<'a>(
     body: Object<'a>,
-    options: &Options,
+    request: &Request,
     output: Option<&'a CompiledOutput>,
+    omitted: &mut Vec<Omitted>,
 ) -> Object<'a> {
+    let options = &request.options;
     let display = options
         .show_thoughts
         .map(|shown| if shown { "summarized" } else { "omitted" });
-    let thinking = match (options.thinking_tokens, options.effort) {
-        (_, Some(Effort::None)) => Some(typed("disabled")),
-        (Some(tokens), _) => Some(typed("enabled").set("budget_tokens", tokens)),
-        (None, Some(_)) => Some(typed("adaptive")),
-        (None, None) => display.map(|_| typed("adaptive")),
-    };
+    let (thinking, effort) = generation::thinking(&request.model, options, omitted);
     let off = options.effort == Some(Effort::None);
     let thinking = thinking.map(|it| it.maybe("display", display.filter(|_| !off)));
-    let effort = match options.effort {
-        None | Some(Effort::None) => None,
-        Some(Effort::Minimal) => Some("low"),
-        Some(effort) => Some(effort.as_str()),
-    };
     let format = output.map(|output| typed("json_schema").set("schema", output.schema()));
     let config = Object::default()
         .maybe("effort", effort)
