@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use mcp_jsonrpc::model::{
-    Implementation, LogMessageParams, Prompt, Resource, ResourceTemplate, Tool,
+    CacheScope, Implementation, LogMessageParams, Prompt, Resource, ResourceTemplate, Tool,
 };
 use mcp_manager::{Applied, ItemKind, Manager, ManagerError, ManagerEvent, ServerName, Shutdown};
 use mcp_server::{Caller, Notifier, Service};
@@ -83,6 +83,15 @@ impl Shared {
     pub(crate) fn profile(&self, caller: Option<&Caller>) -> Arc<Profile> {
         let profiles = self.profiles.as_ref();
         profiles.map_or_else(Arc::default, |profiles| profiles(caller))
+    }
+
+    /// Who may cache what a server gives to anyone who may cache it: where callers differ in what they may see, only
+    /// the one who asked.
+    pub(crate) fn scope(&self, of_server: CacheScope) -> CacheScope {
+        match self.profiles.is_some() || self.gate.policy.is_some() {
+            true => CacheScope::Private,
+            false => of_server,
+        }
     }
 }
 

@@ -37,7 +37,7 @@ macro_rules! listed {
         result.next_cursor = next;
         let ttl = $merged.ttl.unwrap_or(Duration::ZERO);
         result.ttl_ms = i64::try_from(ttl.as_millis()).ok();
-        result.cache_scope = Some($merged.scope.clone());
+        result.cache_scope = Some($shared.scope($merged.scope.clone()));
         Ok::<_, Error>(result)
     }};
 }
@@ -189,7 +189,8 @@ impl Handler for GatewayHandler {
         self.0.permit(&server, &cx)?;
         let bare = RawObject::from_serialize(&serde_json::json!({"uri": uri}))?;
         let (manager, name) = (self.0.manager.clone(), server.clone());
-        self.0
+        let read = self
+            .0
             .relay(&server, &cx)
             .call::<ReadResource>(
                 &bare,
@@ -201,7 +202,10 @@ impl Handler for GatewayHandler {
                     })
                 }),
             )
-            .await
+            .await;
+        let mut read = read?;
+        read.cache_scope = read.cache_scope.map(|scope| self.0.scope(scope));
+        Ok(read)
     }
 
     async fn can_watch(&self, uri: &str, cx: &Context) -> bool {

@@ -76,7 +76,9 @@ impl Shared {
     ) -> Result<GetSkillResult, Error> {
         params.meta = None;
         let server = self.skill_server(&params.uri, cx).await?;
-        self.plain::<SkillsGet>(&server, &params, cx).await
+        let mut skill = self.plain::<SkillsGet>(&server, &params, cx).await?;
+        skill.cache_scope = skill.cache_scope.map(|scope| self.scope(scope));
+        Ok(skill)
     }
 
     pub(crate) async fn read_directory(
@@ -86,7 +88,9 @@ impl Shared {
     ) -> Result<ListResourcesResult, Error> {
         params.meta = None;
         let server = self.skill_server(&params.uri, cx).await?;
-        self.plain::<ReadDirectory>(&server, &params, cx).await
+        let mut listed = self.plain::<ReadDirectory>(&server, &params, cx).await?;
+        listed.cache_scope = listed.cache_scope.map(|scope| self.scope(scope));
+        Ok(listed)
     }
 
     /// The server of a skill or of one of its files; the only one with skills answers for what no

@@ -288,6 +288,23 @@ fn at_a_limit_the_model_sums_up_if_that_is_wished_for_or_set() {
 }
 
 #[test]
+fn a_schema_that_no_answer_can_match_is_refused_before_anything_is_asked_or_stored() {
+    let desk = Desk::new();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("schema.json");
+    std::fs::write(&file, r##"{"properties": {"a": {"$ref": "#/nowhere"}}}"##).unwrap();
+    let output = desk.run(&["run", "hi", "--output-schema", file.to_str().unwrap()]);
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(
+        error.contains("schema.json: the output schema cannot be compiled"),
+        "{error}"
+    );
+    let sessions = desk.json(&["session", "list"]);
+    assert!(!sessions.to_string().contains("hi"), "{sessions}");
+}
+
+#[test]
 fn an_answer_in_a_schema_is_printed_once_it_is_valid() {
     let desk = Desk::new();
     let folder = tempfile::tempdir().unwrap();
