@@ -99,7 +99,36 @@ fn flags_that_would_be_ignored_are_refused() {
             &["config", "set", "models.x.tools", "perhaps"],
             "true or false",
         ),
+        (&["config", "set", "models.x.context", "0"], "tokens"),
         (&["config", "set", "prices.x", "cheap"], "cheap"),
+        (
+            &["config", "set", "prices.x", r#"{"input": -1, "output": 1}"#],
+            "dollars per million",
+        ),
+        (
+            &[
+                "config",
+                "set",
+                "prices.x",
+                r#"{"input": 1, "output": 1, "in": 1}"#,
+            ],
+            "dollars per million",
+        ),
+        (&["config", "set", "model", " "], "a model's name"),
+        (
+            &["config", "set", "providers.no-such.key", "env:A"],
+            "no-such",
+        ),
+        (
+            &["config", "set", "endpoints.mine.wire", "vertex"],
+            "or prompt",
+        ),
+        (&["call", "demo", "add", "--timeout", "0"], "--timeout"),
+        (
+            &["call", "demo", "add", "--idle-timeout", "0"],
+            "--idle-timeout",
+        ),
+        (&["run", "hello", "--timeout", "0"], "--timeout"),
         (
             &["assistants", "add", "x", "--approve", "perhaps"],
             "perhaps",
