@@ -114,7 +114,7 @@ async fn a_claim_waits_for_no_other_transaction_and_finds_later_what_it_passed_o
     let sql = "SELECT holder FROM leases WHERE conversation_id = $1 FOR UPDATE";
     commit.query_one(sql, &[&busy.as_str()]).await.unwrap();
     let first = claim_some(&alive, &[]).await;
-    assert_eq!(ids(first), [free.clone()]);
+    assert_eq!(ids(first), std::slice::from_ref(&free));
     commit.rollback().await.unwrap();
     assert_eq!(ids(claim(&alive, &[free]).await), [busy]);
 }
