@@ -15,17 +15,17 @@ use tool_policy::Policy;
 
 use crate::audit::AuditLog;
 use crate::builder::{GatewayBuilder, Upstream};
-use crate::connections::Connections;
-use crate::gate::Gate;
-use crate::lists::Lists;
-use crate::meta_tools::MetaTools;
-use crate::open_calls::{Channel, OpenCalls};
-use crate::profile::{Profile, Profiles};
-use crate::relay::CallIds;
-use crate::routes::server_prefix;
-use crate::skills::Skills;
-use crate::tasks::EndedTasks;
-use crate::watches::Watches;
+use crate::call::gate::Gate;
+use crate::call::open_calls::{Channel, OpenCalls};
+use crate::call::relay::CallIds;
+use crate::call::tasks::EndedTasks;
+use crate::catalog::lists::Lists;
+use crate::catalog::meta_tools::MetaTools;
+use crate::catalog::profile::{Profile, Profiles};
+use crate::catalog::routes::server_prefix;
+use crate::catalog::skills::Skills;
+use crate::upstream::connections::Connections;
+use crate::upstream::watches::Watches;
 
 /// How long calls may run on at a server that is taken out.
 const DRAIN_TIME: Duration = Duration::from_secs(60);

@@ -18,11 +18,11 @@ use mcp_jsonrpc::model::{
 use mcp_manager::ServerName;
 use mcp_server::{Caller, Context, Error, Handler, ToolReply};
 
+use crate::call::relay::Relay;
+use crate::catalog::lists::{Listable, Lists};
+use crate::catalog::routes::Merged;
 use crate::error;
 use crate::gateway::Shared;
-use crate::lists::{Listable, Lists};
-use crate::relay::Relay;
-use crate::routes::Merged;
 
 /// How long a client waits until servers have taken its log level.
 const LEVEL_TIMEOUT: Duration = Duration::from_secs(5);

@@ -57,6 +57,11 @@ pub struct ProgramFiles {
     pub installations: Vec<PathBuf>,
 }
 
+/// Whether a path is among what every profile may read.
+pub(crate) fn is_system(path: &Path) -> bool {
+    SYSTEM_READ.iter().any(|system| path.starts_with(system))
+}
+
 /// Read by the dynamic linker, the C library and interpreters on the common distributions.
 const SYSTEM_READ: &[&str] = &[
     "/usr",

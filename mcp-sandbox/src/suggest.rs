@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use mcp_transport::ServerCommand;
 
-use crate::plan::FileAccess;
+use crate::plan::{FileAccess, is_system};
 use crate::profile::{Network, Profile};
 
 /// The kind of a path, as far as suggestions depend on it.
@@ -41,7 +41,8 @@ const LAUNCHERS: [&str; 7] = ["npx", "bunx", "pnpm", "uvx", "uv", "pipx", "dnx"]
 /// [`Profile::for_command`]. `kind` returns the kind of a path.
 ///
 /// A folder among the arguments becomes writable; a file beside which others may be written (a database) makes its
-/// folder writable; a script becomes readable with everything installed around it.
+/// folder writable; a script becomes readable with everything installed around it. What is the system's is readable
+/// anyway, and nothing of it becomes writable.
 pub fn suggest(
     command: &ServerCommand,
     kind: impl Fn(&Path) -> PathKind,
@@ -82,7 +83,7 @@ pub fn suggest(
 
 fn for_path(path: &Path, kind: &impl Fn(&Path) -> PathKind) -> Option<Suggestion> {
     let is_path = path.is_absolute() && path.components().count() > 1;
-    if !is_path {
+    if !is_path || is_system(path) {
         return None;
     }
     let suggestion = |path: &Path, access, reason: String| Suggestion {

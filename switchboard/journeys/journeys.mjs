@@ -10,8 +10,10 @@ import { rules } from './script.mjs';
 import { Terminal } from './terminal.mjs';
 import { User } from './user.mjs';
 import { firstStart } from './first_start.mjs';
+import { firstAnswer } from './first_answer.mjs';
 import { speakLanguages } from './speak_languages.mjs';
 import { addServers } from './add_servers.mjs';
+import { converse } from './converse.mjs';
 import { callTools } from './call_tools.mjs';
 import { answerQuestions } from './answer_questions.mjs';
 import { saveResult } from './save_result.mjs';
@@ -20,8 +22,10 @@ import { changeFrontEnds } from './change_front_ends.mjs';
 
 const CHAPTERS = [
   firstStart,
+  firstAnswer,
   speakLanguages,
   addServers,
+  converse,
   callTools,
   answerQuestions,
   saveResult,

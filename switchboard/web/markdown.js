@@ -54,7 +54,7 @@ function code(lines, at, [, mark, language]) {
   let end = at + 1;
   while (end < lines.length && !closing.test(lines[end])) end += 1;
   const body = lines.slice(at + 1, end).join('\n');
-  return [{ type: 'code', language, text: body }, Math.min(end + 1, lines.length)];
+  return [{ type: 'code', language, text: body, closed: end < lines.length }, Math.min(end + 1, lines.length)];
 }
 
 /** A part that opens: up to the end that belongs to it, or to where the text ends by now. */

@@ -1,6 +1,7 @@
 // Markdown on the page: data becomes elements, and a text that grows keeps the elements it has.
 
 import { colour } from './code-color.js';
+import { illustrate } from './diagram.js';
 import { arrange, button, h } from './dom.js';
 import { blocks } from './markdown.js';
 import { formula } from './math.js';
@@ -24,6 +25,7 @@ export class Prose {
       if (before?.type === 'code' && block.type === 'code' && before.language === block.language) {
         say(before.node, block.text);
         colour(before.node.querySelector('code'), block.language);
+        settle(before.node, block);
         return { ...before, source: block.source };
       }
       return { source: block.source, type: block.type, language: block.language, node: draw(block) };
@@ -56,7 +58,7 @@ function draw(block) {
     case 'rule':
       return h('hr');
     case 'code':
-      return codeBlock(block.text, block.language);
+      return settle(codeBlock(block.text, block.language), block);
     case 'quote':
       return h('blockquote', {}, block.blocks.map(draw));
     case 'list':
@@ -76,6 +78,12 @@ function draw(block) {
     default:
       return h('p', {}, drawInline(block.inline));
   }
+}
+
+/** Code that has ended may be a picture. */
+function settle(node, { language, text: source, closed }) {
+  if (closed && language === 'mermaid') illustrate(node, source);
+  return node;
 }
 
 function item({ done, blocks: inner }) {

@@ -17,7 +17,8 @@ const NAMES: [&str; 4] = [
 pub(crate) const MISSING: &str = "no Chromium. Install it, or name it: CHROMIUM=/path/to/chrome";
 
 /// Runs the unit tests of the page, then the tests in `switchboard/browser` whose names begin with
-/// one of `cases`; with none, all. Without a browser, it prints that and goes on, unless `CI=true`.
+/// one of `cases`; with none, all. Measurements (`*.measure.mjs`) run only where they are named. Without
+/// a browser, it prints that and goes on, unless `CI=true`.
 pub(crate) fn run(cases: &[String]) -> Outcome {
     let mut unit = command("node", &["--test", "--test-reporter=dot"]);
     unit.arg("switchboard/browser/unit/");
@@ -76,9 +77,11 @@ fn files(cases: &[String]) -> Result<Vec<String>, String> {
     let names = listed
         .flatten()
         .map(|file| file.file_name().to_string_lossy().into_owned());
+    let named = |name: &String| cases.iter().any(|case| name.starts_with(case));
     let wanted = |name: &String| {
-        name.ends_with(".test.mjs")
-            && (cases.is_empty() || cases.iter().any(|case| name.starts_with(case)))
+        let is_test = name.ends_with(".test.mjs");
+        (is_test && cases.is_empty())
+            || ((is_test || name.ends_with(".measure.mjs")) && named(name))
     };
     let mut files: Vec<String> = names
         .filter(wanted)

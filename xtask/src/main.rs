@@ -67,7 +67,7 @@ what gates a change
   chaos [PATTERN] misbehaving servers: outcome, time, memory, processes left
   cluster [--short] [--profile P]
                       replicas on one PostgreSQL, killed, paused and cut off (in ci: --short)
-  browser [CASE…] the web page in a real Chromium; pictures in target/browser/shots
+  browser [CASE…] the web page in a real Chromium; pictures in target/browser/shots. `speed` measures it
   journeys [--postgres] [--profile P]
                       the program as users build it, in a terminal and in Chromium, with real servers
 

@@ -39,7 +39,7 @@ pub(super) fn build(
     }
     let mut created = ruleset.create().map_err(io::Error::other)?;
     for access in [FileAccess::Read, FileAccess::Device, FileAccess::Write] {
-        created = add(created, rules, access)?;
+        created = add(created, profile, rules, access)?;
     }
     if let Some(port) = proxy {
         let rule = NetPort::new(port, AccessNet::ConnectTcp);
@@ -51,23 +51,29 @@ pub(super) fn build(
 /// Adds the rules with this access. A path that does not exist is no rule.
 fn add(
     created: RulesetCreated,
+    profile: &Profile,
     rules: &[FileRule],
     access: FileAccess,
 ) -> io::Result<RulesetCreated> {
     let paths = rules.iter().filter(|rule| rule.access == access);
     let paths = paths.map(|rule| rule.path.as_path());
     created
-        .add_rules(path_beneath_rules(paths, rights(access)))
+        .add_rules(path_beneath_rules(paths, rights(profile, access)))
         .map_err(io::Error::other)
 }
 
-fn rights(access: FileAccess) -> BitFlags<AccessFs> {
+fn rights(profile: &Profile, access: FileAccess) -> BitFlags<AccessFs> {
     let read = AccessFs::Execute | AccessFs::ReadFile | AccessFs::ReadDir;
+    let sockets = match profile.may_use_unix_sockets {
+        true => AccessFs::MakeSock.into(),
+        false => BitFlags::empty(),
+    };
     match access {
         FileAccess::Read => read,
         FileAccess::Device => AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate,
         FileAccess::Write => {
-            read | AccessFs::WriteFile
+            read | sockets
+                | AccessFs::WriteFile
                 | AccessFs::Truncate
                 | AccessFs::Refer
                 | AccessFs::RemoveDir

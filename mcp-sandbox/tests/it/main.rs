@@ -15,3 +15,5 @@ mod escape;
 mod hosts;
 mod plan;
 mod profile;
+#[cfg(target_os = "linux")]
+mod sockets;

@@ -150,8 +150,12 @@ fn a_tilde_is_the_users_home() {
 #[test]
 fn suggestions_follow_the_arguments() {
     let files = |path: &Path| match path.to_str().unwrap() {
-        "/srv/a/node_modules/s/index.js" | "/data/db/app.sqlite" => PathKind::File,
-        "/data/db" | "/home/me/work" | "/" | "/tmp" => PathKind::Folder,
+        "/srv/a/node_modules/s/index.js" | "/data/db/app.sqlite" | "/usr/lib/web/browser" => {
+            PathKind::File
+        }
+        "/data/db" | "/home/me/work" | "/" | "/tmp" | "/usr/lib/web" | "/usr/src" => {
+            PathKind::Folder
+        }
         _ => PathKind::Missing,
     };
     let command = ServerCommand::new("node").with_args([
@@ -162,6 +166,8 @@ fn suggestions_follow_the_arguments() {
         "80",
         "/no/such/folder/file",
         "/",
+        "--browser=/usr/lib/web/browser",
+        "/usr/src",
     ]);
     let (profile, why) = suggest(&command, files);
     let paths = |paths: &[PathBuf]| {

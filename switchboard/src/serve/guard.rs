@@ -29,7 +29,7 @@ const LOCAL_NAMES: usize = 3;
 
 /// What the page may do: only what is our own.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
-    img-src 'self' blob:; media-src blob:; connect-src 'self'; form-action 'none'; \
+    img-src 'self' blob:; media-src blob:; connect-src 'self'; frame-src 'self'; form-action 'none'; \
     frame-ancestors 'none'; base-uri 'none'";
 
 /// The public name is asked for by TLS from now on, for a year.

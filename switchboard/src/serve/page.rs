@@ -1,11 +1,15 @@
 //! The web page, in the binary.
 
-use std::io::Write as _;
+use std::borrow::Cow;
+use std::io::{Read as _, Write as _};
 use std::sync::LazyLock;
 
-use axum::http::{HeaderMap, HeaderName, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse as _, Redirect, Response};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use flate2::Compression;
+use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 
 const HTML: &str = "text/html; charset=utf-8";
@@ -17,7 +21,22 @@ const STYLE: &str = "text/css; charset=utf-8";
 /// What the name of the version's folder begins with.
 const FOLDER: &str = "v-";
 
-/// A file of the page: its path, its type, its bytes.
+/// What compressed files begin with.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// What the frame of diagrams may do: run its own script and what the page hands it, and draw. It has no
+/// origin and no network.
+static FRAME_POLICY: LazyLock<String> = LazyLock::new(|| {
+    let script = include_str!("../../web/diagram-frame.js");
+    let digest = ring::digest::digest(&ring::digest::SHA256, script.as_bytes());
+    let digest = BASE64_STANDARD.encode(digest);
+    format!(
+        "default-src 'none'; script-src 'sha256-{digest}' blob:; style-src 'unsafe-inline'; \
+         form-action 'none'; frame-ancestors 'self'; base-uri 'none'; sandbox allow-scripts"
+    )
+});
+
+/// A file of the page: its path, its type, its bytes, which may be compressed already.
 type File = (&'static str, &'static str, &'static [u8]);
 
 macro_rules! asset {
@@ -55,6 +74,17 @@ const FILES: &[File] = &[
     asset!("controls.css", STYLE),
     asset!("conversation.js", SCRIPT),
     asset!("data.js", SCRIPT),
+    (
+        "/diagram-frame.html",
+        HTML,
+        concat!(
+            "<!doctype html><meta charset=\"utf-8\"><title>Diagrams</title><script>",
+            include_str!("../../web/diagram-frame.js"),
+            "</script>"
+        )
+        .as_bytes(),
+    ),
+    asset!("diagram.js", SCRIPT),
     asset!("dialog.js", SCRIPT),
     asset!("dom.js", SCRIPT),
     asset!("drafts.js", SCRIPT),
@@ -119,6 +149,12 @@ const FILES: &[File] = &[
     asset!("uri-template.js", SCRIPT),
     asset!("vendor/highlight-LICENSE.txt", TEXT),
     asset!("vendor/highlight.js", SCRIPT),
+    asset!("vendor/mermaid-LICENSE.txt", TEXT),
+    (
+        "/vendor/mermaid.js",
+        SCRIPT,
+        include_bytes!("../../web/vendor/mermaid.js.gz"),
+    ),
     asset!("vendor/temml-LICENSE.txt", TEXT),
     asset!("vendor/temml.js", SCRIPT),
     asset!("versions.js", SCRIPT),
@@ -130,11 +166,15 @@ const FILES: &[File] = &[
 struct Asset {
     path: &'static str,
     kind: &'static str,
-    bytes: Vec<u8>,
     /// Compressed, if that makes it smaller.
-    gzip: Option<Vec<u8>>,
+    body: Body,
     /// What it is known by: a browser that has it is not sent it again. Weak, for both encodings share it.
     tag: String,
+}
+
+enum Body {
+    Plain(Cow<'static, [u8]>),
+    Gzip(Cow<'static, [u8]>),
 }
 
 /// The page: its files, compressed once, below a folder that is named for what is in them.
@@ -151,16 +191,14 @@ static PAGE: LazyLock<Page> = LazyLock::new(|| {
     );
     let asset = |&(path, kind, bytes): &File| {
         let bytes = match path {
-            "/" => versioned(bytes, &version),
-            _ => bytes.to_vec(),
+            "/" => versioned(bytes, &version).into(),
+            _ => Cow::Borrowed(bytes),
         };
-        let gzip = compressed(&bytes).filter(|gzip| gzip.len() < bytes.len());
-        let tag = format!("W/\"{}\"", digest([bytes.as_slice()]));
+        let tag = format!("W/\"{}\"", digest([&*bytes]));
         Asset {
             path,
             kind,
-            bytes,
-            gzip,
+            body: smallest(bytes),
             tag,
         }
     };
@@ -190,10 +228,23 @@ fn versioned(html: &[u8], version: &str) -> Vec<u8> {
     html.into_bytes()
 }
 
-fn compressed(bytes: &[u8]) -> Option<Vec<u8>> {
+/// A file in the smaller of its forms.
+fn smallest(bytes: Cow<'static, [u8]>) -> Body {
+    if bytes.starts_with(&GZIP) {
+        return Body::Gzip(bytes);
+    }
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    encoder.write_all(bytes).ok()?;
-    encoder.finish().ok()
+    let written = encoder.write_all(&bytes);
+    match written.and_then(|()| encoder.finish()) {
+        Ok(gzip) if gzip.len() < bytes.len() => Body::Gzip(gzip.into()),
+        _ => Body::Plain(bytes),
+    }
+}
+
+fn unpacked(gzip: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    GzDecoder::new(gzip).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Serves the page.
@@ -215,12 +266,19 @@ pub(crate) async fn file(uri: Uri, asked: HeaderMap) -> Response {
         Some(_) => "public, max-age=31536000, immutable",
         None => "no-cache",
     };
-    let headers = [
-        (header::CONTENT_TYPE, asset.kind),
-        (header::CACHE_CONTROL, cache),
-        (header::ETAG, asset.tag.as_str()),
-        (header::VARY, "Accept-Encoding"),
-    ];
+    let mut headers = HeaderMap::from_iter([
+        (header::CONTENT_TYPE, HeaderValue::from_static(asset.kind)),
+        (header::CACHE_CONTROL, HeaderValue::from_static(cache)),
+        (header::VARY, HeaderValue::from_static("Accept-Encoding")),
+    ]);
+    if let Ok(tag) = HeaderValue::from_str(&asset.tag) {
+        headers.insert(header::ETAG, tag);
+    }
+    if name == "/diagram-frame.html"
+        && let Ok(policy) = HeaderValue::from_str(&FRAME_POLICY)
+    {
+        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
     let list = |name: HeaderName| {
         let value = asked.get(name).and_then(|value| value.to_str().ok());
         value.unwrap_or_default().split(',').map(str::trim)
@@ -229,12 +287,17 @@ pub(crate) async fn file(uri: Uri, asked: HeaderMap) -> Response {
     if list(header::IF_NONE_MATCH).any(|tag| tag.trim_start_matches("W/") == strong) {
         return (StatusCode::NOT_MODIFIED, headers).into_response();
     }
-    match &asset.gzip {
-        Some(gzip) if list(header::ACCEPT_ENCODING).any(|coding| coding == "gzip") => {
-            let coding = [(header::CONTENT_ENCODING, "gzip")];
-            (headers, coding, gzip.as_slice()).into_response()
+    let takes_gzip = list(header::ACCEPT_ENCODING).any(|coding| coding == "gzip");
+    match &asset.body {
+        Body::Gzip(gzip) if takes_gzip => {
+            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+            (headers, &**gzip).into_response()
         }
-        _ => (headers, asset.bytes.as_slice()).into_response(),
+        Body::Gzip(gzip) => match unpacked(gzip) {
+            Ok(bytes) => (headers, bytes).into_response(),
+            Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+        },
+        Body::Plain(bytes) => (headers, &**bytes).into_response(),
     }
 }
 
@@ -259,8 +322,6 @@ fn is_view(path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use axum::http::HeaderValue;
-
     use super::*;
 
     #[test]
@@ -309,10 +370,29 @@ mod tests {
         assert_eq!(response.headers()[header::VARY], "Accept-Encoding");
         let packed = body(response).await;
         assert!(packed.len() < plain.len());
-        let mut unpacked = Vec::new();
-        let mut decoder = flate2::read::GzDecoder::new(packed.as_slice());
-        std::io::Read::read_to_end(&mut decoder, &mut unpacked).unwrap();
-        assert_eq!(unpacked, plain);
+        assert_eq!(unpacked(&packed).unwrap(), plain);
+    }
+
+    #[tokio::test]
+    async fn a_library_that_is_kept_compressed_is_unpacked_for_those_who_need_it() {
+        let plain = ask("/vendor/mermaid.js", header::ACCEPT_ENCODING, "br").await;
+        assert_eq!(plain.headers().get(header::CONTENT_ENCODING), None);
+        let plain = axum::body::to_bytes(plain.into_body(), 8 << 20)
+            .await
+            .unwrap();
+        assert!(plain.starts_with(b"\"use strict\""));
+    }
+
+    #[tokio::test]
+    async fn the_frame_of_diagrams_has_no_origin_even_when_it_is_opened_by_itself() {
+        let frame = ask("/diagram-frame.html", header::ACCEPT, "*/*").await;
+        let policy = frame.headers()[header::CONTENT_SECURITY_POLICY]
+            .to_str()
+            .unwrap();
+        assert!(policy.ends_with("sandbox allow-scripts"), "{policy}");
+        assert!(!policy.contains("allow-same-origin") && !policy.contains("connect-src"));
+        let page = ask("/", header::ACCEPT, "*/*").await;
+        assert_eq!(page.headers().get(header::CONTENT_SECURITY_POLICY), None);
     }
 
     #[tokio::test]
@@ -343,7 +423,8 @@ mod tests {
         there.extend(files(&format!("{folder}/vendor"), "/vendor"));
         let mut there: Vec<String> = there
             .into_iter()
-            .map(|path| path.replace("/index.html", "/"))
+            .map(|path| path.replace("/index.html", "/").replace(".js.gz", ".js"))
+            .map(|path| path.replace("-frame.js", "-frame.html"))
             // Only for Node, which runs the tests.
             .filter(|path| path != "/package.json")
             .collect();

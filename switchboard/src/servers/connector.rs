@@ -102,7 +102,12 @@ impl Connector for Reach {
     fn builder(&self, config: &ServerConfig) -> Result<ClientBuilder, BoxError> {
         let log = ServerLog::of_config(&self.user, config);
         let inner = sandbox::spawner(&self.user, config, &log)?;
-        let spawner = Logged { log, inner };
+        let sandbox = sandbox::label(config);
+        let spawner = Logged {
+            log,
+            inner,
+            sandbox,
+        };
         // A clone shares the processes; the original waits for their end.
         let logged = self.plain.clone().with_spawner(Arc::new(spawner));
         Ok(logged.builder(config)?.era(self.era))

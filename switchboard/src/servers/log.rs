@@ -90,13 +90,20 @@ impl ServerLog {
         Ok(Some(last))
     }
 
-    /// Whether a line says that the server was started.
-    pub(crate) fn is_start(line: &str) -> bool {
-        // A date, a time, and what is said.
-        let said = line
-            .strip_prefix("--- ")
-            .and_then(|rest| rest.splitn(3, ' ').nth(2));
-        said.is_some_and(|said| said.starts_with(STARTED))
+    /// Of the last `lines` lines those of the last run, and of the runs before it of the same program in the
+    /// same sandbox.
+    pub(crate) fn runs(&self, lines: usize) -> Vec<String> {
+        let (mut kept, mut run) = (Vec::new(), None);
+        for line in self.tail(lines).ok().flatten().unwrap_or_default() {
+            if let Some(start) = start(&line)
+                && run.as_deref() != Some(start)
+            {
+                run = Some(start.to_owned());
+                kept.clear();
+            }
+            kept.push(line);
+        }
+        kept
     }
 
     /// Removes it, if it is there.
@@ -122,6 +129,13 @@ impl ServerLog {
     }
 }
 
+/// What a line says was started, if it is the first of a run.
+fn start(line: &str) -> Option<&str> {
+    // A date, a time, and what is said.
+    let said = line.strip_prefix("--- ")?.splitn(3, ' ').nth(2)?;
+    said.strip_prefix(STARTED)
+}
+
 /// A server's log message as text: its level, who speaks, and what.
 pub(crate) fn log_text(message: &LogMessageParams) -> String {
     let level = serde_json::to_value(message.level).unwrap_or_default();
@@ -141,6 +155,8 @@ pub(crate) fn log_text(message: &LogMessageParams) -> String {
 pub(super) struct Logged {
     pub(super) log: ServerLog,
     pub(super) inner: Arc<dyn Spawner>,
+    /// Which sandbox the server has.
+    pub(super) sandbox: Option<String>,
 }
 
 #[async_trait]
@@ -153,7 +169,11 @@ impl Spawner for Logged {
         if let Ok(mut log) = open(&self.log.file)
             && let Ok((reader, writer)) = io::pipe()
         {
-            let _ = writeln!(log, "--- {} {STARTED}{}", Timestamp::now(), request.program);
+            let (now, program) = (Timestamp::now(), &request.program);
+            let _ = match &self.sandbox {
+                Some(sandbox) => writeln!(log, "--- {now} {STARTED}{program} in sandbox {sandbox}"),
+                None => writeln!(log, "--- {now} {STARTED}{program}"),
+            };
             let onward = std::mem::replace(&mut request.stderr, writer);
             let copy = move || copy(reader, log, onward);
             let thread = std::thread::Builder::new().name("switchboard-log".to_owned());
@@ -368,6 +388,35 @@ mod tests {
             let from = all.len().saturating_sub(lines);
             assert_eq!(log.tail(lines).unwrap().unwrap(), all[from..], "{lines}");
         }
+    }
+
+    #[test]
+    fn a_run_counts_with_those_before_it_in_the_same_sandbox() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("some.log");
+        let log = ServerLog { file };
+        assert!(log.runs(9).is_empty());
+        for line in [
+            "cut",
+            "started a in sandbox 1",
+            "old",
+            "started a in sandbox 2",
+            "denied",
+            "started a in sandbox 2",
+            "said",
+        ] {
+            log.note(line);
+        }
+        let said = |lines: usize| -> Vec<String> {
+            let all = log.runs(lines).into_iter();
+            all.map(|line| line.splitn(4, ' ').nth(3).unwrap().to_owned())
+                .collect()
+        };
+        let both = ["denied", "started a in sandbox 2", "said"];
+        assert_eq!(said(9)[1..], both);
+        assert_eq!(said(2), both[1..], "the last run, where no more is read");
+        log.note("started a");
+        assert_eq!(said(9), ["started a"]);
     }
 
     #[test]

@@ -301,13 +301,18 @@ pub(super) fn note(row: &Server) -> String {
     })
 }
 
-/// What a contained server was denied, by what it wrote since it was last started. It may write anything,
+/// What a contained server was denied, by what it wrote since its sandbox was changed. It may write anything,
 /// so this explains and proves nothing.
 pub(crate) fn denied(log: &ServerLog) -> Vec<Denial> {
-    let lines = log.tail(LINES).ok().flatten().unwrap_or_default();
-    let last = lines.iter().rposition(|line| ServerLog::is_start(line));
-    let since = lines.get(last.unwrap_or_default()..).unwrap_or_default();
-    Denial::in_text(&since.join("\n"), user_home().as_deref())
+    denied_in(&log.runs(LINES).join("\n"))
+}
+
+/// What tells a sandbox from another one in a log.
+pub(super) fn label(config: &ServerConfig) -> Option<String> {
+    let text = serde_json::to_vec(config.sandbox()?).ok()?;
+    let digest = ring::digest::digest(&ring::digest::SHA256, &text);
+    let first = digest.as_ref().iter().take(4);
+    Some(first.map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// What a text of a contained server says about denials.

@@ -135,7 +135,7 @@ fn the_page_comes_without_a_token_and_may_use_nothing_from_elsewhere() {
     let host = format!("127.0.0.1:{}", house.port);
     let page = house.send("GET", "/", &[("Host", &host)], "");
     assert_eq!(page.status, 200);
-    insta::assert_snapshot!(page.header("content-security-policy").unwrap(), @"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; media-src blob:; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'");
+    insta::assert_snapshot!(page.header("content-security-policy").unwrap(), @"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; media-src blob:; connect-src 'self'; frame-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'");
     for (name, value) in [
         ("x-content-type-options", "nosniff"),
         ("referrer-policy", "no-referrer"),

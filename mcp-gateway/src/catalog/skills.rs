@@ -15,10 +15,10 @@ use mcp_server::{Context, Error};
 use parking_lot::Mutex;
 use tokio::time::timeout;
 
+use crate::catalog::lists::Current;
+use crate::catalog::routes::{Merged, Part};
 use crate::error;
 use crate::gateway::Shared;
-use crate::lists::Current;
-use crate::routes::{Merged, Part};
 
 /// Time that a server has to list its skills; one that takes longer is left out.
 const LIST_TIMEOUT: Duration = Duration::from_secs(5);
