@@ -23,9 +23,13 @@ export class User extends Program {
 
   /** As at a login: no key, no setting. An Ollama of the machine's would be used as a model. */
   environment() {
-    const { DATABASE } = process.env;
-    const database = DATABASE ? { SWITCHBOARD_DATABASE: DATABASE } : {};
+    const database = this.isShared ? { SWITCHBOARD_DATABASE: process.env.DATABASE } : {};
     return { ...kept(['LANG', 'PATH', 'TMPDIR']), ...database, HOME: this.folder, OLLAMA_HOST: '127.0.0.1:9' };
+  }
+
+  /** Whether everything is kept in a database that machines share. */
+  get isShared() {
+    return Boolean(process.env.DATABASE);
   }
 
   /** Starts `serve`, on the port it had before. */

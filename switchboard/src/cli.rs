@@ -50,11 +50,12 @@ use std::time::Duration;
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use serde_json::Value;
 
 use crate::display::out::{Color, Mode, Out};
 use crate::exit::{Exit, Failure};
 use crate::setup::settings;
-use crate::store::{LEASE_TIMEOUT, Store, StoreError};
+use crate::store::{LEASE_TIMEOUT, Store, StoreError, UserId};
 use crate::{home, lang};
 
 pub(crate) use run_args::reference;
@@ -111,6 +112,15 @@ impl Global {
         lease_timeout: Duration,
     ) -> Result<Arc<dyn Store>, StoreError> {
         let store = home::store_with(self.database.as_deref(), lease_timeout).await?;
+        // The language of a file's user is known before it is opened; a database is asked now.
+        if !self.json && store.cluster().is_some() {
+            let settings = home::settings(&*store, &UserId::local()).await?;
+            let setting = settings.get(lang::SETTING).and_then(Value::as_str);
+            if let Some(language) = lang::choose(&home::environment, || setting.map(str::to_owned))
+            {
+                lang::speak(language);
+            }
+        }
         for notice in settings::upgrade(&*store).await? {
             self.out().note(format!("! {notice}"));
         }

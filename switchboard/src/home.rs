@@ -162,7 +162,7 @@ pub async fn settings(
 }
 
 /// The setting of the language, read without opening the store: even help is in that language. A
-/// store in a PostgreSQL database is not asked.
+/// PostgreSQL database is asked once it is open.
 pub(crate) fn language() -> Option<String> {
     let file = database(None);
     match postgres_url(&file) {

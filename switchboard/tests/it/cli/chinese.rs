@@ -86,3 +86,17 @@ fn a_chat_and_its_questions_are_in_chinese() {
     terminal.type_in("/quit\r");
     assert_eq!(terminal.end(), Some(0));
 }
+
+#[cfg(feature = "postgres")]
+#[test]
+fn a_database_has_the_setting_as_well() {
+    let Some(desk) = Desk::new().on_postgres() else {
+        return;
+    };
+    run(&desk, &["config", "set", "language", "zh-CN"], &[]);
+    let (_, error, exit) = run(&desk, &["call", "nowhere", "add"], &[]);
+    assert_eq!(exit, 1);
+    assert!(error.contains("没有服务器 \"nowhere\""), "{error}");
+    let (_, error, _) = run(&desk, &["call", "nowhere", "add", "--json"], &[]);
+    assert!(error.contains("there is no server"), "{error}");
+}
