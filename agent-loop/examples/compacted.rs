@@ -5,7 +5,7 @@
 use std::error::Error;
 
 use agent_loop::{Compaction, Run, Strategy};
-use provider_adapters::{AssistantTurn, Conversation, Usage};
+use provider_adapters::{AssistantTurn, Conversation, Media, Usage, UserPart, UserTurn};
 use serde_json::{Value, json};
 
 /// Numbers that depend on the seed alone.
@@ -25,13 +25,37 @@ impl Chance {
     }
 }
 
-/// Questions, answers, and calls with their results.
+/// A turn with a signature of Anthropic's, which goes back to it as it came.
+fn signed(id: &str, result: &str) -> Value {
+    json!({
+        "parts": [
+            {"type": "reasoning", "text": "Hm."},
+            {"type": "tool_call", "id": id, "name": "read", "arguments": {"path": "file"}},
+        ],
+        "results": [{"id": id, "content": [{"type": "text", "text": result}]}],
+        "native": {"wire": "anthropic", "items": [
+            {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"},
+            {"type": "tool_use", "id": id, "name": "read", "input": {"path": "file"}},
+        ]},
+    })
+}
+
+/// Questions, pictures, answers, and calls with their results.
 fn conversation(chance: &mut Chance) -> Result<Conversation, serde_json::Error> {
     let mut conversation = Conversation::new().with_system("Be brief.");
     for at in 0..2 + chance.below(20) {
-        match chance.below(3) {
+        match chance.below(6) {
             0 => conversation.ask(chance.words()),
             1 => conversation.push(AssistantTurn::from_text(chance.words())),
+            2 => {
+                let picture = UserPart::Image(Media::data("image/png", "aGk="));
+                let parts = vec![UserPart::text(chance.words()), picture];
+                conversation.push(UserTurn::new(parts));
+            }
+            3 => {
+                let turn = signed(&format!("call_{at}_0"), &chance.words());
+                conversation.push(serde_json::from_value::<AssistantTurn>(turn)?);
+            }
             _ => {
                 let ids = (0..=chance.below(3)).map(|n| format!("call_{at}_{n}"));
                 let (mut parts, mut results) = (Vec::new(), Vec::new());
@@ -61,7 +85,11 @@ fn compacted(chance: &mut Chance) -> Result<Value, Box<dyn Error>> {
     let settings = Compaction::when_full().keep_turns(keep).strategy(strategy);
     let mut run =
         Run::new(conversation(chance)?).with_compaction(settings.target(chance.below(3_000)));
-    if run.compact()? {
+    if chance.below(3) == 0 {
+        run.pin(usize::try_from(chance.below(20))?);
+    }
+    // A pinned turn may be too long: then all of it stays.
+    if run.compact().unwrap_or(false) {
         // Without effect where no summary is needed.
         run.summarised("They spoke of files.", Usage::default(), None);
     }

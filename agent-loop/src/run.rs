@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 
 use mcp_client::Parked;
 use mcp_jsonrpc::RawJson;
-use provider_adapters::{Conversation, ToolCall, ToolResult, Turn, UserPart, UserTurn};
+use provider_adapters::{Conversation, SystemTurn, ToolCall, ToolResult, Turn, UserPart, UserTurn};
 use tool_policy::{Mode, Pattern, Policy};
 
 use crate::approval::Approval;
@@ -213,10 +213,21 @@ impl Run {
         self.restart();
     }
 
-    /// Continues a run that has ended, as if nothing had stopped it.
+    /// Continues a run that has ended, as if nothing had stopped it. If the model had the last word, it is told to go on.
     pub fn proceed(&mut self) {
         if matches!(self.state.phase, Phase::Done(_)) {
+            self.tell_after_reply(messages::go_on());
             self.restart();
+        }
+    }
+
+    /// Adds an instruction if the conversation ends with the model's own words, which few providers accept.
+    fn tell_after_reply(&mut self, instruction: String) {
+        let last = self.state.conversation.turns().last();
+        if let Some(Turn::Assistant(turn)) = last
+            && turn.results().is_empty()
+        {
+            self.state.conversation.push(SystemTurn::new(instruction));
         }
     }
 

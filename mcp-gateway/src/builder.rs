@@ -12,20 +12,20 @@ use tool_policy::Policy;
 
 use crate::approver::Approver;
 use crate::audit::AuditLog;
-use crate::completions::Completions;
-use crate::connections::{ConnectionLimits, Connections};
-use crate::gate::{CallLimits, Gate};
+use crate::call::completions::Completions;
+use crate::call::gate::{CallLimits, Gate};
+use crate::call::open_calls::OpenCalls;
+use crate::call::questions::{AskingServers, QuestionRelay, everything};
+use crate::call::relay::{CallIds, RELAY_TIME};
+use crate::call::tasks::EndedTasks;
+use crate::catalog::lists::Lists;
+use crate::catalog::meta_tools::MetaTools;
+use crate::catalog::profile::{Profile, Profiles};
+use crate::catalog::skills::Skills;
 use crate::gateway::{Gateway, Shared, announce, named};
 use crate::handler::GatewayHandler;
-use crate::lists::Lists;
-use crate::meta_tools::MetaTools;
-use crate::open_calls::OpenCalls;
-use crate::profile::{Profile, Profiles};
-use crate::questions::{AskingServers, QuestionRelay, everything};
-use crate::relay::{CallIds, RELAY_TIME};
-use crate::skills::Skills;
-use crate::tasks::EndedTasks;
-use crate::watches::Watches;
+use crate::upstream::connections::{ConnectionLimits, Connections};
+use crate::upstream::watches::Watches;
 
 /// Time that upstream servers get to connect before the gateway is ready.
 const START_TIMEOUT: Duration = Duration::from_secs(10);

@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use mcp_jsonrpc::model::{
-    Implementation, LogMessageParams, Prompt, Resource, ResourceTemplate, Tool,
+    CacheScope, Implementation, LogMessageParams, Prompt, Resource, ResourceTemplate, Tool,
 };
 use mcp_manager::{Applied, ItemKind, Manager, ManagerError, ManagerEvent, ServerName, Shutdown};
 use mcp_server::{Caller, Notifier, Service};
@@ -15,17 +15,17 @@ use tool_policy::Policy;
 
 use crate::audit::AuditLog;
 use crate::builder::{GatewayBuilder, Upstream};
-use crate::connections::Connections;
-use crate::gate::Gate;
-use crate::lists::Lists;
-use crate::meta_tools::MetaTools;
-use crate::open_calls::{Channel, OpenCalls};
-use crate::profile::{Profile, Profiles};
-use crate::relay::CallIds;
-use crate::routes::server_prefix;
-use crate::skills::Skills;
-use crate::tasks::EndedTasks;
-use crate::watches::Watches;
+use crate::call::gate::Gate;
+use crate::call::open_calls::{Channel, OpenCalls};
+use crate::call::relay::CallIds;
+use crate::call::tasks::EndedTasks;
+use crate::catalog::lists::Lists;
+use crate::catalog::meta_tools::MetaTools;
+use crate::catalog::profile::{Profile, Profiles};
+use crate::catalog::routes::server_prefix;
+use crate::catalog::skills::Skills;
+use crate::upstream::connections::Connections;
+use crate::upstream::watches::Watches;
 
 /// How long calls may run on at a server that is taken out.
 const DRAIN_TIME: Duration = Duration::from_secs(60);
@@ -83,6 +83,15 @@ impl Shared {
     pub(crate) fn profile(&self, caller: Option<&Caller>) -> Arc<Profile> {
         let profiles = self.profiles.as_ref();
         profiles.map_or_else(Arc::default, |profiles| profiles(caller))
+    }
+
+    /// Who may cache what a server gives to anyone who may cache it: where callers differ in what they may see, only
+    /// the one who asked.
+    pub(crate) fn scope(&self, of_server: CacheScope) -> CacheScope {
+        match self.profiles.is_some() || self.gate.policy.is_some() {
+            true => CacheScope::Private,
+            false => of_server,
+        }
     }
 }
 

@@ -18,11 +18,11 @@ use mcp_jsonrpc::model::{
 use mcp_manager::ServerName;
 use mcp_server::{Caller, Context, Error, Handler, ToolReply};
 
+use crate::call::relay::Relay;
+use crate::catalog::lists::{Listable, Lists};
+use crate::catalog::routes::Merged;
 use crate::error;
 use crate::gateway::Shared;
-use crate::lists::{Listable, Lists};
-use crate::relay::Relay;
-use crate::routes::Merged;
 
 /// How long a client waits until servers have taken its log level.
 const LEVEL_TIMEOUT: Duration = Duration::from_secs(5);
@@ -37,7 +37,7 @@ macro_rules! listed {
         result.next_cursor = next;
         let ttl = $merged.ttl.unwrap_or(Duration::ZERO);
         result.ttl_ms = i64::try_from(ttl.as_millis()).ok();
-        result.cache_scope = Some($merged.scope.clone());
+        result.cache_scope = Some($shared.scope($merged.scope.clone()));
         Ok::<_, Error>(result)
     }};
 }
@@ -189,7 +189,8 @@ impl Handler for GatewayHandler {
         self.0.permit(&server, &cx)?;
         let bare = RawObject::from_serialize(&serde_json::json!({"uri": uri}))?;
         let (manager, name) = (self.0.manager.clone(), server.clone());
-        self.0
+        let read = self
+            .0
             .relay(&server, &cx)
             .call::<ReadResource>(
                 &bare,
@@ -201,7 +202,10 @@ impl Handler for GatewayHandler {
                     })
                 }),
             )
-            .await
+            .await;
+        let mut read = read?;
+        read.cache_scope = read.cache_scope.map(|scope| self.0.scope(scope));
+        Ok(read)
     }
 
     async fn can_watch(&self, uri: &str, cx: &Context) -> bool {

@@ -1,35 +1,19 @@
 #![doc = include_str!("../README.md")]
 
-mod admitted;
 mod approver;
 mod audit;
 mod builder;
-mod calls;
-mod completions;
-mod connections;
+mod call;
+mod catalog;
 mod error;
-mod gate;
 mod gateway;
 mod handler;
-mod leg;
-mod lists;
-mod live_call;
-mod meta_tools;
-mod open_calls;
-mod outputs;
-mod profile;
-mod questions;
-mod relay;
-mod routes;
-mod skills;
-mod status;
-mod tasks;
-mod watches;
+mod upstream;
 
 pub use approver::{ApprovalRequest, Approver};
 pub use audit::{AuditLog, CallDecision, CallEnd, CallOutcome, CallRecord};
 pub use builder::{GatewayBuilder, Upstream};
-pub use connections::ConnectionLimits;
-pub use gate::CallLimits;
+pub use call::gate::CallLimits;
+pub use catalog::profile::Profile;
 pub use gateway::Gateway;
-pub use profile::Profile;
+pub use upstream::connections::ConnectionLimits;

@@ -41,6 +41,7 @@ def lint(body):
     """Documented rules that types cannot say."""
     roles = [message["role"] for message in body["messages"]]
     if any(a == b for a, b in zip(roles, roles[1:])): return "roles do not alternate"
+    if roles[0] != "user": return "the user does not begin"
     if str(body).count("cachePoint") > 4: return "more than four cache points"
     open_calls = []
     for message in body["messages"]:

@@ -41,9 +41,11 @@ impl OutputSchema {
     pub fn new(schema: impl Into<Value>) -> Self {
         let schema = schema.into();
         let title = schema.get("title").and_then(Value::as_str);
+        let validator = Validator::new(&schema)
+            .map_err(|error| format!("no reply can be checked against it: {}", error.reason()));
         Self {
             name: legal(title.unwrap_or("output")),
-            validator: Arc::new(Validator::new(&schema).map_err(|error| error.to_string())),
+            validator: Arc::new(validator),
             schema: Arc::new(schema),
         }
     }

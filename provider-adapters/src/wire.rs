@@ -51,6 +51,12 @@ impl Wire {
         Self::Prompt,
     ];
 
+    /// The wires of this build.
+    fn built() -> impl Iterator<Item = Self> {
+        let bedrock = cfg!(feature = "bedrock").then_some(Self::Bedrock);
+        Self::ALL.into_iter().chain(bedrock)
+    }
+
     /// The wire's name, such as `openai-chat`.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -76,9 +82,7 @@ impl FromStr for Wire {
     type Err = UnknownWire;
 
     fn from_str(name: &str) -> Result<Self, UnknownWire> {
-        Self::ALL
-            .into_iter()
-            .chain(cfg!(feature = "bedrock").then_some(Self::Bedrock))
+        Self::built()
             .find(|wire| wire.as_str() == name)
             .ok_or_else(|| UnknownWire {
                 name: name.to_owned(),
@@ -108,7 +112,7 @@ pub struct UnknownWire {
 impl fmt::Display for UnknownWire {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "no wire is called {:?}; there are", self.name)?;
-        Wire::ALL.iter().try_for_each(|wire| write!(f, " {wire}"))
+        Wire::built().try_for_each(|wire| write!(f, " {wire}"))
     }
 }
 

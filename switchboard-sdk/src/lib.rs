@@ -48,7 +48,7 @@ pub use tool_policy as policy;
 /// The types that most programs need: `use switchboard_sdk::prelude::*;`.
 pub mod prelude {
     pub use mcp_client::{CallError, Client, ConnectError};
-    pub use mcp_jsonrpc::model::{CallToolResult, ContentBlock, Tool};
+    pub use mcp_jsonrpc::model::{CallToolResult, ContentBlock, ElicitResult, Tool};
 
     #[cfg(feature = "http")]
     pub use mcp_transport::HttpConfig;

@@ -23,7 +23,9 @@ export class User extends Program {
 
   /** As at a login: no key, no setting. An Ollama of the machine's would be used as a model. */
   environment() {
-    return { ...kept(['LANG', 'PATH', 'TMPDIR']), HOME: this.folder, OLLAMA_HOST: '127.0.0.1:9' };
+    const { DATABASE } = process.env;
+    const database = DATABASE ? { SWITCHBOARD_DATABASE: DATABASE } : {};
+    return { ...kept(['LANG', 'PATH', 'TMPDIR']), ...database, HOME: this.folder, OLLAMA_HOST: '127.0.0.1:9' };
   }
 
   /** Starts `serve`, on the port it had before. */

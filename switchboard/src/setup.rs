@@ -21,6 +21,7 @@ use agent_loop::{
     Toolbox,
 };
 use mcp_manager::{ElicitationHandler, Manager, ServerConfig, Wait};
+use provider_adapters::{EncodeError, OutputSchema, Request};
 use serde_json::Value;
 use tool_policy::ScanPolicy;
 
@@ -180,9 +181,15 @@ impl Setup {
         })
     }
 
-    /// Asks for answers that match a JSON schema.
-    pub(crate) fn require_output(&mut self, schema: Value) {
+    /// Asks for answers that match a JSON schema, if the model's wire can say it.
+    pub(crate) fn require_output(&mut self, schema: Value) -> Result<(), EncodeError> {
+        let schema = OutputSchema::new(schema);
+        let model = self.agent.model();
+        let question = self.agent.begin("?").conversation().clone();
+        let request = Request::new(model.name(), question).with_output_schema(schema.clone());
+        model.adapter().encode(&request)?;
         self.agent = self.agent.clone().with_output_schema(schema);
+        Ok(())
     }
 
     /// The agent of a conversation, which keeps long outputs in the store. It holds calls that would

@@ -38,6 +38,7 @@ mod postgres;
 mod row;
 mod search;
 mod sqlite;
+pub(crate) mod statements;
 mod stored_value;
 mod table;
 mod timestamp;

@@ -335,6 +335,13 @@ impl fmt::Display for Mismatch {
 
 impl std::error::Error for Mismatch {}
 
+impl Uncheckable {
+    /// Why not, without what it is about.
+    pub fn reason(&self) -> &str {
+        &self.reason
+    }
+}
+
 impl fmt::Display for Uncheckable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(

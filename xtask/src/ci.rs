@@ -35,7 +35,7 @@ const STEPS: &[Step] = &[
 /// install what interop needs as well.
 const SIDE_BY_SIDE: [&[&[&str]]; 3] = [
     &[&["journeys", "--profile", "dev"], &["browser"]],
-    &[&["conformance"], &["interop"], &["oracles"]],
+    &[&["conformance"], &["interop"], &["oracles"], &["deploy"]],
     &[&["chaos"], &["cluster", "--short"]],
 ];
 

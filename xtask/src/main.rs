@@ -18,6 +18,7 @@ mod cluster;
 mod conformance;
 mod coverage;
 mod deny;
+mod deploy;
 mod features;
 mod fuzz;
 mod install;
@@ -62,11 +63,13 @@ what gates a change
                           directly and through the gateway
   interop [--rmcp]   real servers, installed by package name, over every transport; official clients on ours
   oracles [--rounds N] [--seed S]   the model wires against the vendors' own SDKs
+  deploy          the Dockerfile and the compose file, as the linters of their formats read them
   chaos [PATTERN] misbehaving servers: outcome, time, memory, processes left
   cluster [--short] [--profile P]
                       replicas on one PostgreSQL, killed, paused and cut off (in ci: --short)
   browser [CASE…] the web page in a real Chromium; pictures in target/browser/shots. `speed` measures it
-  journeys [--profile P]   the program as users build it, in a terminal and in Chromium, with real servers
+  journeys [--postgres] [--profile P]
+                      the program as users build it, in a terminal and in Chromium, with real servers
 
 before a release; each installs its tool once, which takes minutes
   public-api [--update]   what the libraries offer, against each public-api.txt
@@ -75,7 +78,9 @@ before a release; each installs its tool once, which takes minutes
   features        each published crate by itself: no features, the default ones, each one alone
   coverage [CRATE…]   lines that each crate's own tests reach
   fuzz [--minutes N] [TARGET…]   laws of all that reads foreign bytes (needs a nightly compiler)
-  load [--profile P]   200 conversations at once; 1, 64 and 256 readers; 10,000 messages; a long reply
+  load [--team] [--profile P]
+                       200 conversations at once; 1, 64 and 256 readers; 10,000 messages; a long reply;
+                       --team: 200 and 2,000 on SQLite, on PostgreSQL, at three replicas; 1,000 readers
   laws [--minutes N] [--seed S] [PATTERN]   every property test, on fresh seeds
   soak [--minutes N]   the manager and the loop under load: memory, tasks, no call lost or doubled
   scan            precision, recall and false alarms of the scanner, on the tools of real servers
@@ -111,6 +116,7 @@ fn run(verb: &str, rest: &[String]) -> shell::Outcome {
         "conformance" => conformance::run(rest),
         "interop" => interop::run(rest),
         "oracles" => oracles::run(rest),
+        "deploy" => deploy::run(),
         "chaos" => chaos::run(rest),
         "cluster" => cluster::run(rest),
         "load" => load::run(rest),

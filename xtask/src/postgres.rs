@@ -26,6 +26,15 @@ pub(crate) struct Server {
 impl Server {
     /// Starts a server; installs it first on a Debian machine of CI. Nothing where there is none.
     pub(crate) fn start() -> Result<Option<Self>, String> {
+        Self::start_with("-c fsync=off")
+    }
+
+    /// The same, of a server that loses no commit if the machine does: for measurements.
+    pub(crate) fn start_durable() -> Result<Option<Self>, String> {
+        Self::start_with("-c fsync=on")
+    }
+
+    fn start_with(more: &str) -> Result<Option<Self>, String> {
         if !cfg!(target_os = "linux") {
             return Ok(None);
         }
@@ -51,8 +60,7 @@ impl Server {
         init.args(["-D", &data, "-U", "postgres", "-A", "trust", "--no-sync"]);
         shell::run(quiet(init))?;
         let options = format!(
-            "-p {} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off \
-             -c max_connections=400",
+            "-p {} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=400 {more}",
             server.port
         );
         let log = server.folder.join("log").to_string_lossy().into_owned();
@@ -221,7 +229,7 @@ pub(crate) fn with_server(mut tests: Command, on_server: Option<Command>) -> Out
         if in_ci() && cfg!(target_os = "linux") {
             return Err("no PostgreSQL. With CI=true nothing is skipped.".to_owned());
         }
-        println!("SKIPPED: tests of the store in PostgreSQL, which is not installed");
+        println!("SKIPPED: what needs PostgreSQL, which is not installed");
         return shell::run(tests);
     };
     let tell = |command: &mut Command| {

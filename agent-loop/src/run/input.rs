@@ -110,7 +110,7 @@ impl Run {
             Some(StopReason::MalformedToolCall) => {
                 self.state.spoilt += 1;
                 if self.state.spoilt < SPOILT {
-                    return;
+                    return self.tell_after_reply(messages::unreadable_calls());
                 }
                 Reason::Failed {
                     message: "the model's tool calls cannot be read".to_owned(),

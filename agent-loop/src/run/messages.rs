@@ -110,6 +110,15 @@ pub(crate) fn nudge() -> String {
         .to_owned()
 }
 
+/// After a reply that was not the last: no provider answers its own words.
+pub(crate) fn go_on() -> String {
+    "Go on from where you stopped. Do not repeat what you have said.".to_owned()
+}
+
+pub(crate) fn unreadable_calls() -> String {
+    "The tool calls of the last reply cannot be read. Make them again.".to_owned()
+}
+
 pub(crate) fn sum_up(limit: &str) -> String {
     format!(
         "This run has reached {limit}; no more tools can be called. Sum up what was done, what was \

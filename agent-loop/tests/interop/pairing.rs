@@ -10,6 +10,7 @@ pub(crate) fn check(wire: Wire, messages: &[Value]) -> Result<(), String> {
         Wire::OpenAiResponses => responses(messages),
         Wire::Anthropic => anthropic(messages),
         Wire::Gemini | Wire::Vertex => gemini(messages),
+        Wire::Bedrock => bedrock(messages),
         _ => Ok(()),
     }
 }
@@ -64,7 +65,8 @@ fn responses(items: &[Value]) -> Result<(), String> {
     }
 }
 
-/// The next message after calls is the user's and begins with exactly their results.
+/// The next message after calls is the user's and begins with exactly their results. Instructions stand between a user's
+/// message and the assistant's, or last.
 fn anthropic(messages: &[Value]) -> Result<(), String> {
     let blocks = |message: &Value, kind: &str, key: &str| -> Vec<String> {
         let content = message["content"].as_array().cloned().unwrap_or_default();
@@ -73,6 +75,19 @@ fn anthropic(messages: &[Value]) -> Result<(), String> {
             .filter_map(|block| block[key].as_str().map(str::to_owned))
             .collect()
     };
+    let roles: Vec<&str> = messages
+        .iter()
+        .filter_map(|message| message["role"].as_str())
+        .collect();
+    for (at, role) in roles.iter().enumerate() {
+        let before = at.checked_sub(1).map(|before| roles[before]);
+        let after = roles.get(at + 1).copied();
+        if *role == "system"
+            && (before != Some("user") || after.is_some_and(|it| it != "assistant"))
+        {
+            return Err(format!("instructions between {before:?} and {after:?}"));
+        }
+    }
     let mut open: Vec<String> = Vec::new();
     for message in messages {
         let mut answered = blocks(message, "tool_result", "tool_use_id");
@@ -94,7 +109,43 @@ fn anthropic(messages: &[Value]) -> Result<(), String> {
     }
 }
 
-/// The next content after calls has as many results, of the same names, in order.
+/// The user begins, roles alternate, and the next message after calls begins with exactly their results, in order.
+fn bedrock(messages: &[Value]) -> Result<(), String> {
+    let ids = |message: &Value, kind: &str| -> Vec<String> {
+        let content = message["content"].as_array().cloned().unwrap_or_default();
+        let ids = content.iter().map(|block| &block[kind]["toolUseId"]);
+        ids.filter_map(|id| id.as_str().map(str::to_owned))
+            .collect()
+    };
+    let mut open: Vec<String> = Vec::new();
+    let mut before = "assistant";
+    for message in messages {
+        let role = message["role"].as_str().unwrap_or_default();
+        if role == before {
+            return Err(format!(
+                "two messages of the {role}, or the assistant begins"
+            ));
+        }
+        before = role;
+        let answered = ids(message, "toolResult");
+        if answered != open {
+            return Err(format!("{answered:?} answer {open:?}"));
+        }
+        let mut first = (0..answered.len()).map(|at| &message["content"][at]["toolResult"]);
+        if !first.all(Value::is_object) {
+            return Err(format!("{open:?} are not answered at once"));
+        }
+        open = ids(message, "toolUse");
+    }
+    if open.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("{open:?} are not answered"))
+    }
+}
+
+/// The user begins; calls follow the user or results; the next content after calls has as many results, of the same
+/// names, in order.
 fn gemini(contents: &[Value]) -> Result<(), String> {
     let names = |content: &Value, kind: &str| -> Vec<String> {
         let parts = content["parts"].as_array().cloned().unwrap_or_default();
@@ -104,7 +155,13 @@ fn gemini(contents: &[Value]) -> Result<(), String> {
             .collect()
     };
     let mut open: Vec<String> = Vec::new();
+    let mut before = "model";
     for content in contents {
+        let role = content["role"].as_str().unwrap_or_default();
+        if role == "model" && before == "model" {
+            return Err("the model speaks twice, or begins".to_owned());
+        }
+        before = role;
         let answered = names(content, "functionResponse");
         if answered != open {
             return Err(format!("{answered:?} answer {open:?}"));

@@ -1,8 +1,8 @@
 //! Whether every provider would accept a history.
 
 use provider_adapters::{
-    Adapter, Anthropic, Conversation, Gemini, OpenAiChat, OpenAiResponses, PromptMode, Request,
-    ToolSet, messages_of,
+    Adapter, Anthropic, Bedrock, Conversation, Gemini, OpenAiChat, OpenAiResponses, PromptMode,
+    Request, ToolSet, messages_of,
 };
 use serde_json::Value;
 
@@ -15,6 +15,7 @@ pub(crate) fn adapters() -> Vec<Box<dyn Adapter>> {
         Box::new(OpenAiResponses::default()),
         Box::new(Anthropic::default()),
         Box::new(Gemini::developer()),
+        Box::new(Bedrock::new("us-east-1")),
         Box::new(PromptMode::new(OpenAiChat::default())),
     ]
 }

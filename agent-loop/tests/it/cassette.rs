@@ -50,7 +50,7 @@ async fn a_run_is_recorded_and_played_back_without_model_and_tools() {
 }
 
 #[test]
-fn a_file_that_is_no_tape_is_refused_with_its_line() {
+fn a_file_that_is_no_cassette_is_refused_with_its_line() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("run.jsonl");
     std::fs::write(&file, "{\"listed\":[]}\nnonsense\n").unwrap();

@@ -1,5 +1,8 @@
 //! Conversations that outgrow the model's context.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use agent_loop::testing::{ScriptedModel, ScriptedTools};
 use agent_loop::{Agent, Compaction, Offer, Outcome, Reason, Run, RunEvent, Step, Strategy as Way};
 use proptest::prelude::*;
@@ -284,6 +287,56 @@ async fn a_function_may_summarise_instead_of_the_model() {
         "{last}"
     );
     assert!(last.contains(" turns"), "{last}");
+}
+
+/// Stored as a program stores it: at milestones.
+#[tokio::test]
+async fn a_run_that_is_killed_while_a_summary_is_written_ends_as_if_it_had_not_been() {
+    let end = async |kill: bool| {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&asked);
+        let agent = Agent::new(reads(4))
+            .tools(reader(1_500))
+            .on_compaction(move |turns| {
+                let number = counter.fetch_add(1, Ordering::SeqCst);
+                async move {
+                    if kill && number == 0 {
+                        std::future::pending::<()>().await;
+                    }
+                    Ok::<_, String>(format!("{} turns", turns.turns.len()))
+                }
+            });
+        let mut run = auto("Read it all.").with_compaction(Compaction::at(3_000).keep_turns(1));
+        if kill {
+            let mut stored = String::new();
+            let mut session = agent.session(&mut run);
+            while asked.load(Ordering::SeqCst) == 0 {
+                tokio::select! {
+                    biased;
+                    event = session.next() => if event.unwrap().is_milestone() {
+                        stored = serde_json::to_string(session.run()).unwrap();
+                    },
+                    () = tokio::task::yield_now() => {}
+                }
+            }
+            drop(session);
+            run = serde_json::from_str(&stored).unwrap();
+        }
+        let before = asked.load(Ordering::SeqCst);
+        drive(&agent, &mut run).await;
+        assert!(
+            asked.load(Ordering::SeqCst) > before,
+            "the summary is asked for again"
+        );
+        (
+            run.reason().cloned(),
+            results(&run),
+            run.conversation().clone(),
+        )
+    };
+    let whole = end(false).await;
+    assert_eq!(whole.0, Some(Reason::Finished));
+    assert_eq!(end(true).await, whole);
 }
 
 fn too_long() -> Reply {

@@ -7,9 +7,13 @@ use agent_loop::{
     Agent, Answer, AnswerError, FailureKind, Handle, JoinedTools, LimitKind, LocalTools, Outcome,
     Reason, RunEvent, RunLimits, Selection, Status, setup_tools,
 };
-use provider_adapters::{Anthropic, Expected, Gemini, OpenAiChat, PromptMode, Turn, text_decoder};
-use serde_json::json;
+use provider_adapters::{
+    Anthropic, AssistantPart, Expected, Gemini, OpenAiChat, PromptMode, Reply, Stop, StopReason,
+    Turn, messages_of, text_decoder,
+};
+use serde_json::{Value, json};
 
+use crate::accepted::{accepted, adapters};
 use crate::kit::{asking, auto, drive, ends, last_words, results, statuses, tool};
 
 fn scripted(model: ScriptedModel, tools: &ScriptedTools) -> Agent {
@@ -114,6 +118,53 @@ async fn at_the_depth_limit_open_calls_are_settled_and_the_run_can_go_on() {
     drive(&agent, &mut run).await;
     assert_eq!(run.reason(), Some(&Reason::Finished));
     assert_eq!(last_words(&run), "Done.");
+}
+
+/// Current models of Anthropic and Google refuse a request that ends with the model's own words.
+#[tokio::test]
+async fn no_request_ends_with_the_models_own_words() {
+    let reply = |reason: StopReason, text: &str| {
+        let mut reply = Reply::default();
+        reply.parts.push(AssistantPart::text(text));
+        reply.stop = Some(Stop::new(reason, "x"));
+        reply
+    };
+    let model = ScriptedModel::new()
+        .replies(reply(StopReason::MalformedToolCall, "I look it up."))
+        .replies(reply(StopReason::MaxTokens, "Once upon a"))
+        .says("time.");
+    let agent = Agent::new(model.clone());
+    let mut run = auto("Tell a story.");
+    drive(&agent, &mut run).await;
+    assert_eq!(run.reason(), Some(&Reason::Truncated));
+    run.proceed();
+    drive(&agent, &mut run).await;
+    assert_eq!(run.text(), "time.");
+    let requests = model.requests();
+    let told: Vec<String> = requests
+        .iter()
+        .map(|request| match request.conversation.turns().last() {
+            Some(Turn::System(turn)) => turn.text.clone(),
+            turn => format!("{turn:?}"),
+        })
+        .collect();
+    assert!(told[1].contains("Make them again"), "{}", told[1]);
+    assert!(told[2].contains("Go on"), "{}", told[2]);
+    for request in &requests {
+        accepted(&request.conversation).unwrap();
+        for adapter in adapters() {
+            let encoded = adapter.encode(request).unwrap();
+            let last: Value = messages_of(&encoded.request)
+                .last()
+                .unwrap()
+                .parse()
+                .unwrap();
+            assert!(
+                ![json!("assistant"), json!("model")].contains(&last["role"]),
+                "{last}"
+            );
+        }
+    }
 }
 
 /// The default is 20 rounds, and 0 is no limit.

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use bench::echo_server;
 use bench::rounds::{Options, Running, Scores, load, program};
-use bench::table::{Table, number};
+use bench::table::{Table, median, number, ratio};
 use bench::usage::memory_of;
 use mcp_client::{Client, ClientBuilder};
 use mcp_jsonrpc::model::{Implementation, Tool};
@@ -25,6 +25,8 @@ use serde_json::json;
 
 /// The entrant that the others are measured against.
 const DIRECT: usize = 0;
+/// The peer.
+const PEER: &str = "mcp-proxy";
 /// What our gateway asks of its clients.
 const TOKEN: &str = "a-token-of-this-benchmark";
 /// Servers behind the gateway whose memory is measured.
@@ -60,23 +62,25 @@ fn main() {
 }
 
 fn calls(title: &str, upstream: &str, in_flight: &str, options: &Options, folder: &Path) {
-    // Each has its client's era; the servers have both.
-    let mut entrants = vec![("direct", (Between::Nothing, "legacy"))];
-    if std::env::var_os("SWITCHBOARD").is_some() {
-        entrants.push(("ours", (Between::Ours, "legacy")));
-    }
+    // What is between, the client's era, and the server's.
+    let mut entrants = vec![("direct", (Between::Nothing, "legacy", "legacy"))];
     if std::env::var_os("MCP_PROXY").is_some() {
-        entrants.push(("mcp-proxy", (Between::McpProxy, "legacy")));
+        entrants.push((PEER, (Between::McpProxy, "legacy", "legacy")));
     }
-    entrants.push(("direct, modern client", (Between::Nothing, "modern")));
     if std::env::var_os("SWITCHBOARD").is_some() {
-        entrants.push(("ours, modern client", (Between::Ours, "modern")));
+        entrants.extend([
+            ("ours", (Between::Ours, "legacy", "legacy")),
+            ("ours, legacy client, modern server", (Between::Ours, "legacy", "modern")),
+            ("ours, modern client, legacy server", (Between::Ours, "modern", "legacy")),
+            ("ours, modern", (Between::Ours, "modern", "modern")),
+        ]);
     }
-    let scores = Scores::take(options.rounds, &entrants, |_, name, (between, era)| {
-        let server = Running::start(server("http"));
+    entrants.push(("direct, modern", (Between::Nothing, "modern", "modern")));
+    let scores = Scores::take(options.rounds, &entrants, |_, name, (between, era, behind)| {
+        let server = Running::start(server(behind));
         let gateway = match between {
             Between::Nothing => None,
-            Between::Ours => Some(ours(folder, upstream, &server.url)),
+            Between::Ours => Some(ours(folder, upstream, &server.url, behind)),
             Between::McpProxy => Some(mcp_proxy(folder, upstream, &server.url)),
         };
         let measured = gateway.as_ref().unwrap_or(&server);
@@ -97,19 +101,43 @@ fn calls(title: &str, upstream: &str, in_flight: &str, options: &Options, folder
         ("peak KiB", "server_memory"),
     ];
     scores.print(title, DIRECT, &ratios, &figures);
+    added(&entrants.iter().map(|(name, _)| *name).collect::<Vec<_>>(), &scores);
 }
 
-/// The server behind all: ours, over one of its transports.
-fn server(transport: &str) -> Command {
+/// Prints what the peer and we add to a call, and how the two compare.
+fn added(names: &[&str], scores: &Scores) {
+    let rounds = |wanted: &str, key: &str| {
+        let at = names.iter().position(|name| *name == wanted)?;
+        Some(scores.rounds(at, key)).filter(|rounds| !rounds.is_empty())
+    };
+    let (Some(peer), Some(ours)) = (rounds(PEER, "p50"), rounds("ours", "p50")) else {
+        return;
+    };
+    let direct = scores.rounds(DIRECT, "p50");
+    let over = |rounds: &[f64]| -> Vec<f64> { rounds.iter().zip(&direct).map(|(a, b)| a - b).collect() };
+    let (peer, ours) = (over(&peer), over(&ours));
+    println!(
+        "\nAdded to the p50: {PEER} {} µs, ours {} µs; ours × {PEER}'s: {}.",
+        number(median(&peer)),
+        number(median(&ours)),
+        ratio(&ours, &peer)
+    );
+    if let (Some(peer), Some(ours)) = (rounds(PEER, "per_second"), rounds("ours", "per_second")) {
+        println!("Calls/s: ours × {PEER}'s: {}.", ratio(&ours, &peer));
+    }
+}
+
+/// The server behind all: ours, in one era.
+fn server(era: &str) -> Command {
     let mut command = Command::new(program("serve_ours"));
-    command.args(["serve", transport]);
+    command.args(["serve", "http", era]);
     command
 }
 
 /// `switchboard gateway` before the server, which it reaches by URL or starts itself.
-fn ours(folder: &Path, upstream: &str, url: &str) -> Running {
+fn ours(folder: &Path, upstream: &str, url: &str, era: &str) -> Running {
     let entry = match upstream {
-        "stdio" => json!({"command": program("serve_ours"), "args": ["serve", "stdio"]}),
+        "stdio" => json!({"command": program("serve_ours"), "args": ["serve", "stdio", era]}),
         _ => json!({"type": "http", "url": url}),
     };
     gateway(folder, &json!({"mcpServers": {"up": entry}}), &["--no-prefix"])
@@ -130,7 +158,7 @@ fn mcp_proxy(folder: &Path, upstream: &str, url: &str) -> Running {
     // It prints no address, so it is given one that was free a moment ago.
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let backend = match upstream {
-        "stdio" => format!("transport = \"stdio\"\ncommand = {:?}\nargs = [\"serve\", \"stdio\"]", program("serve_ours")),
+        "stdio" => format!("transport = \"stdio\"\ncommand = {:?}\nargs = [\"serve\", \"stdio\", \"legacy\"]", program("serve_ours")),
         _ => format!("transport = \"http\"\nurl = \"{url}\""),
     };
     let config = format!(

@@ -1,9 +1,9 @@
-//! Our server: `serve_ours serve stdio|http`.
+//! Our server: `serve_ours serve stdio|http [legacy|modern]`.
 
 use bench::echo_server;
 use mcp_jsonrpc::model::{Implementation, Tool};
 use mcp_server::http::{HttpService, serve};
-use mcp_server::{ServerLimits, Server};
+use mcp_server::{Eras, Server, ServerLimits};
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Echo {
@@ -15,6 +15,11 @@ fn server() -> Server {
     let limits = ServerLimits::default().with_sessions(20_000);
     let mut server = Server::new(Implementation::new("bench", "1"))
         .limits(limits)
+        .eras(match std::env::args().nth(3).as_deref() {
+            Some("legacy") => Eras::Legacy,
+            Some("modern") => Eras::Modern,
+            _ => Eras::Both,
+        })
         .tool("echo", "Echoes its argument.", |echo: Echo, _| async move { echo.text });
     for number in 1..1000 {
         let tool: Tool = serde_json::from_value(echo_server::tool(number)).unwrap();

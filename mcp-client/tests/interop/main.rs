@@ -17,6 +17,6 @@ mod http_server;
 mod installed;
 mod memory;
 mod pages;
+mod recording;
 mod session;
-mod tape;
 mod time;

@@ -14,7 +14,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 
 use crate::answers::Answers;
-use crate::tape::{Recorded, Sent};
+use crate::recording::{Recorded, Sent};
 
 /// What takes longer than this never comes: machines under test may be slow and busy.
 const TEST_TIMEOUT: Duration = Duration::from_secs(120);
@@ -24,7 +24,7 @@ pub(crate) struct Session {
     pub(crate) host: Answers,
     events: mpsc::Receiver<ClientEvent>,
     sent: Sent,
-    shape: watch::Sender<Option<TransportKind>>,
+    kind: watch::Sender<Option<TransportKind>>,
     processes: ProcessTracker,
 }
 
@@ -59,13 +59,13 @@ impl Session {
         processes: ProcessTracker,
     ) -> Self {
         let sent = Sent::default();
-        let shape = watch::Sender::default();
+        let kind = watch::Sender::default();
         let host = Answers::default();
         let (tell, events) = mpsc::channel(1024);
         let recorded = Recorded {
             connect,
             sent: sent.clone(),
-            shape: shape.clone(),
+            kind: kind.clone(),
         };
         let client = ClientBuilder::new(Arc::new(recorded))
             .name("interop")
@@ -90,7 +90,7 @@ impl Session {
             host,
             events,
             sent,
-            shape,
+            kind,
             processes,
         }
     }
@@ -167,7 +167,7 @@ impl Session {
 
     /// By which transport the server was reached.
     pub(crate) fn kind(&self) -> Option<TransportKind> {
-        *self.shape.borrow()
+        *self.kind.borrow()
     }
 }
 

@@ -1,17 +1,19 @@
 //! Lists, calls and errors through the gateway are those of the servers behind it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use mcp_client::CallOptions;
+use mcp_gateway::Profile;
 use mcp_jsonrpc::ErrorCode;
 use mcp_jsonrpc::model::{
-    CompleteParams, CompletionArgument, ListTools, PageParams, PromptReference,
+    CacheScope, CompleteParams, CompletionArgument, ListTools, PageParams, PromptReference,
 };
-use mcp_server::ServerLimits;
+use mcp_server::{Eras, ServerLimits, Service};
 use parking_lot::Mutex;
 use serde_json::json;
 
-use crate::kit::{Alive, CELLS, connect, gateway, gateway_with, server, text};
+use crate::kit::{Alive, CELLS, MODERN, connect, gateway, gateway_with, server, text};
 
 #[tokio::test]
 async fn lists_are_merged_in_the_order_of_the_servers_with_stable_names() {
@@ -114,4 +116,64 @@ async fn a_long_list_comes_in_pages_and_a_cursor_of_none_is_refused() {
         assert_eq!(client.list_tools().await.unwrap().items.len(), 6);
         gateway.shutdown().await;
     }
+}
+
+/// A server whose lists and resources may be cached so.
+fn cached(seconds: u64, scope: CacheScope) -> Service {
+    let server = server(Eras::Modern, &Arc::default(), &Alive::default());
+    server.cache(Duration::from_secs(seconds), scope).build()
+}
+
+#[tokio::test]
+async fn a_list_stays_fresh_as_long_as_its_first_part_and_is_private_if_one_is() {
+    let (long, short) = (
+        cached(60, CacheScope::Public),
+        cached(20, CacheScope::Public),
+    );
+    let private = cached(40, CacheScope::Private);
+    for (servers, seconds, scope) in [
+        (
+            [("a", None, &long), ("b", None, &short)],
+            20,
+            CacheScope::Public,
+        ),
+        (
+            [("a", None, &long), ("b", None, &private)],
+            40,
+            CacheScope::Private,
+        ),
+    ] {
+        let gateway = gateway(&servers).await;
+        let (client, _) = connect(gateway.service(), MODERN).await;
+        let tools = client.list_tools().await.unwrap();
+        assert_eq!(
+            (tools.ttl, tools.scope),
+            (Some(Duration::from_secs(seconds)), scope)
+        );
+        gateway.shutdown().await;
+    }
+}
+
+#[tokio::test]
+async fn what_callers_may_see_in_part_is_cached_for_each_of_them_alone() {
+    let public = cached(60, CacheScope::Public);
+    let servers = [("a", None, &public)];
+    let scopes = async |gateway: &mcp_gateway::Gateway| {
+        let (client, _) = connect(gateway.service(), MODERN).await;
+        let tools = client.list_tools().await.unwrap().scope;
+        let note = client.list_resources().await.unwrap().items.remove(0).uri;
+        (
+            tools,
+            client.read_resource(&note).await.unwrap().cache_scope,
+        )
+    };
+    let plain = gateway(&servers).await;
+    let want = (CacheScope::Public, Some(CacheScope::Public));
+    assert_eq!(scopes(&plain).await, want);
+    plain.shutdown().await;
+    let profiles = |_: Option<&mcp_server::Caller>| Arc::new(Profile::default());
+    let gateway = gateway_with(&servers, |it| it.profiles(profiles)).await;
+    let want = (CacheScope::Private, Some(CacheScope::Private));
+    assert_eq!(scopes(&gateway).await, want);
+    gateway.shutdown().await;
 }

@@ -4,8 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::HeaderMap;
 use mcp_jsonrpc::model::ParamHeader;
-use mcp_jsonrpc::{ErrorCode, ErrorObject, RawJson, RawRef};
-use serde::Deserialize;
+use mcp_jsonrpc::{ErrorCode, ErrorObject, RawJson, RawMap, RawRef};
 use serde_json::Value;
 
 pub(crate) const VERSION: &str = "mcp-protocol-version";
@@ -13,20 +12,23 @@ pub(crate) const METHOD: &str = "mcp-method";
 pub(crate) const NAME: &str = "mcp-name";
 pub(crate) const SESSION: &str = "mcp-session-id";
 
-/// The members of params that headers repeat.
-#[derive(Default, Deserialize)]
-#[serde(default)]
+/// The members of params that headers repeat, each read by itself: one that is no string hides no other.
 pub(crate) struct Named {
     pub(crate) name: Option<String>,
     uri: Option<String>,
-    #[serde(rename = "taskId")]
     task_id: Option<String>,
     arguments: Option<RawJson>,
 }
 
 impl Named {
     pub(crate) fn of(params: Option<RawRef<'_>>) -> Self {
-        params.and_then(|it| it.parse().ok()).unwrap_or_default()
+        let params: RawMap = params.and_then(|it| it.parse().ok()).unwrap_or_default();
+        Self {
+            name: params.read_as("name"),
+            uri: params.read_as("uri"),
+            task_id: params.read_as("taskId"),
+            arguments: params.get("arguments").cloned(),
+        }
     }
 }
 

@@ -22,7 +22,7 @@ use crate::kit::{
 
 /// What a handler does, as the call's arguments say.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Act {
+pub(crate) enum Act {
     Return,
     Fail,
     Refuse,
@@ -38,7 +38,7 @@ enum Act {
     Hang,
 }
 
-const ACTS: [Act; 13] = [
+pub(crate) const ACTS: [Act; 13] = [
     Act::Return,
     Act::Fail,
     Act::Refuse,
@@ -56,7 +56,7 @@ const ACTS: [Act; 13] = [
 
 /// What a client requests: the whole method table. The first four run an [`Act`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Method {
+pub(crate) enum Method {
     CallTool,
     GetPrompt,
     ReadResource,
@@ -78,7 +78,7 @@ enum Method {
     Watch,
 }
 
-const METHODS: [Method; 16] = [
+pub(crate) const METHODS: [Method; 16] = [
     Method::CallTool,
     Method::GetPrompt,
     Method::ReadResource,
@@ -101,7 +101,7 @@ const METHODS: [Method; 16] = [
 const ACTING: usize = 4;
 
 impl Method {
-    fn acts(self) -> bool {
+    pub(crate) fn acts(self) -> bool {
         METHODS[..ACTING].contains(&self)
     }
 
@@ -170,7 +170,7 @@ fn skill() -> SkillBundle {
     SkillBundle::new("acme/greet", [("SKILL.md", manifest)]).unwrap()
 }
 
-fn service(eras: Eras, alive: &Alive) -> Service {
+pub(crate) fn service(eras: Eras, alive: &Alive) -> Service {
     let (calls, prompts, reads) = (alive.clone(), alive.clone(), alive.clone());
     let jobs = alive.clone();
     let mut prompt = Prompt::new("act");
@@ -238,7 +238,7 @@ fn plan() -> impl Strategy<Value = Plan> {
 }
 
 /// Makes a request, and tells its result in a word.
-async fn request(
+pub(crate) async fn request(
     client: Client,
     service: Service,
     method: Method,

@@ -188,6 +188,18 @@ fn lying() -> Vec<Case> {
             .modern("tools/call")
             .header("mcp-name", "hang")
             .json(&echo()),
+        case("another name beside a number as uri", (400, Some(-32020)))
+            .modern("tools/call")
+            .header("mcp-name", "echo")
+            .json(&modern("tools/call", json!({"name": "hang", "uri": 7}))),
+        case("the name twice", (400, Some(-32020)))
+            .modern("tools/call")
+            .header("mcp-name", "echo")
+            .bytes(
+                modern("tools/call", json!({"name": "hang"}))
+                    .to_string()
+                    .replace("\"name\"", "\"name\":\"echo\",\"name\""),
+            ),
         case("a name in bad base64", (400, Some(-32020)))
             .modern("tools/call")
             .header("mcp-name", "=?base64?!!?=")

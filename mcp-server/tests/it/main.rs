@@ -7,6 +7,7 @@
 )]
 //! The claims of `mcp_server`, each checked over a real connection.
 
+mod any_request;
 #[cfg(feature = "skills")]
 mod four_cells;
 mod hostile;
@@ -19,6 +20,8 @@ mod kit;
 mod legacy_sse;
 #[cfg(all(target_os = "linux", feature = "skills", feature = "sse"))]
 mod memory;
+#[cfg(feature = "skills")]
+mod method_table;
 #[cfg(feature = "oauth")]
 mod oauth;
 mod questions;

@@ -10,6 +10,9 @@ use crate::conversation::tool_result::ToolResult;
 use crate::json::text::minify;
 use crate::request::Omitted;
 
+/// The user's turn before a conversation that the assistant begins, on wires that refuse one without.
+pub(crate) const ASSISTANT_FIRST: &str = "(The assistant begins.)";
+
 /// A piece of content.
 #[derive(Clone, Debug)]
 pub(crate) enum Piece<'a> {

@@ -3,6 +3,7 @@
 mod block;
 mod cache;
 mod event;
+pub(crate) mod generation;
 mod output;
 mod request;
 mod stream;
@@ -26,7 +27,7 @@ use crate::wire::{Wire, segment};
 pub enum AnthropicVersion {
     /// The first version: has sampling options, and expects the key in `x-api-key`.
     V2023_06_01,
-    /// Has no sampling options; instructions are allowed between the turns.
+    /// Has no sampling options; newer models take instructions between the turns.
     #[default]
     V2026_10_21,
 }
@@ -176,8 +177,8 @@ impl Adapter for Anthropic {
     }
 
     fn messages(&self, turns: &[Turn], tools: &ToolSet) -> Vec<RawJson> {
-        let mut writer =
-            request::Writer::new(self.version, tools, RequestLimits::default().media_bytes);
+        let media_bytes = RequestLimits::default().media_bytes;
+        let mut writer = request::Writer::new(self.version, "", tools, media_bytes);
         writer.turns(turns);
         writer.into_messages().iter().map(Json::to_raw).collect()
     }

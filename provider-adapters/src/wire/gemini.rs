@@ -159,7 +159,7 @@ impl Adapter for Gemini {
         let mut writer =
             request::Writer::new(self, "", tools, RequestLimits::default().media_bytes);
         writer.turns(turns);
-        writer.contents.iter().map(Json::to_raw).collect()
+        writer.into_contents().iter().map(Json::to_raw).collect()
     }
 
     fn decoder(&self, expected: Expected) -> Box<dyn Decoder> {

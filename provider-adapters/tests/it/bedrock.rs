@@ -4,8 +4,8 @@
 use proptest::prelude::*;
 use provider_adapters::server::ScriptedReply;
 use provider_adapters::{
-    Adapter, Bedrock, Cache, CachePoint, Conversation, ErrorKind, Expected, Model as _, Omitted,
-    Reply, ReplyEvent, Request, StopReason, ToolResult, ToolSpec, Turn,
+    Adapter, AssistantTurn, Bedrock, Cache, CachePoint, Conversation, ErrorKind, Expected,
+    Model as _, Omitted, Reply, ReplyEvent, Request, StopReason, ToolResult, ToolSpec, Turn,
 };
 use serde_json::{Value, json};
 
@@ -217,6 +217,25 @@ fn only_models_that_cache_get_breakpoints() {
         let sent = encode(&asked).to_string().matches("cachePoint").count();
         assert_eq!(sent, usize::from(!refuses), "{model}");
     }
+}
+
+#[test]
+fn a_breakpoint_stays_in_its_turn_where_the_assistant_begins() {
+    let mut conversation = Conversation::new();
+    conversation.push(AssistantTurn::from_text("Hello!"));
+    conversation.ask("What time is it?");
+    conversation.push(AssistantTurn::from_text("Noon."));
+    conversation.ask("And now?");
+    let points = Cache::Breakpoints(vec![CachePoint::Turn(1)]);
+    let sent = encode(&Request::new(CLAUDE, conversation).with_cache(points));
+    assert_eq!(sent["messages"][0]["role"], "user");
+    let marked: Vec<bool> = sent["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| message.to_string().contains("cachePoint"))
+        .collect();
+    assert_eq!(marked, [false, false, true, false, false]);
 }
 
 /// What its API reference says of the keywords at the root of an input schema.

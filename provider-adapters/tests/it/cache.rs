@@ -7,8 +7,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use provider_adapters::{
     Adapter, Anthropic, Arguments, AssistantPart, AssistantTurn, Cache, CachePoint, Conversation,
-    OpenAiChat, OpenAiResponses, Request, ToolCall, ToolResult, ToolSpec, Turn, UserPart, UserTurn,
-    Wire,
+    OpenAiChat, OpenAiResponses, Request, SystemTurn, ToolCall, ToolResult, ToolSpec, Turn,
+    UserPart, UserTurn, Wire,
 };
 use serde_json::{Value, json};
 
@@ -175,11 +175,12 @@ fn prefix(body: &str) -> String {
     body[..end].replace(MARK, "")
 }
 
-/// A user's turn or an assistant's, as they follow each other in a conversation.
+/// A user's turn, an assistant's or instructions, as they follow each other in a conversation.
 fn growth() -> impl Strategy<Value = Vec<Turn>> {
     let user =
         "[a-z ]{1,20}".prop_map(|text| Turn::from(UserTurn::new(vec![UserPart::text(text)])));
-    let turn = prop_oneof![user, law::turns().prop_map(Turn::from)];
+    let system = Just(Turn::from(SystemTurn::new("Be brief.")));
+    let turn = prop_oneof![2 => user, 1 => system, 3 => law::turns().prop_map(Turn::from)];
     prop::collection::vec(turn, 1..8)
 }
 

@@ -300,6 +300,18 @@ fn tool_call_events_carry_id_name_and_arguments() {
     ));
 }
 
+#[test]
+fn a_wire_is_found_by_its_name_and_an_unknown_name_lists_them() {
+    for wire in Wire::ALL.into_iter().chain([Wire::Bedrock]) {
+        assert_eq!(wire.as_str().parse(), Ok(wire));
+    }
+    let error = "smoke".parse::<Wire>().unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "no wire is called \"smoke\"; there are openai-chat openai-responses anthropic gemini vertex prompt bedrock"
+    );
+}
+
 /// Messages out of a payload, a result as messages, an assistant's message with its calls, and
 /// all of them joined.
 #[test]

@@ -302,6 +302,19 @@ fn a_schema_that_cannot_be_compiled_is_refused_before_sending() {
     }
 }
 
+#[test]
+fn a_schema_that_no_reply_can_be_checked_against_says_why() {
+    let schema = json!({"type": "object", "properties": {"a": {"$ref": "#/nowhere"}}});
+    let request = Request::new("any", conversation()).with_output_schema(schema);
+    let refused = provider_adapters::OpenAiChat::default()
+        .encode(&request)
+        .unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "the output schema cannot be compiled: no reply can be checked against it: Pointer '/nowhere' does not exist"
+    );
+}
+
 /// Models from before output formats get a tool that they have to call.
 #[test]
 fn an_old_anthropic_model_answers_by_a_tool() {

@@ -4,7 +4,8 @@
 use std::path::PathBuf;
 
 use provider_adapters::{
-    Adapter, Anthropic, AnthropicVersion, Dialect, Encoded, Omitted, OpenAiChat, Wire,
+    Adapter, Anthropic, AnthropicVersion, AssistantTurn, Conversation, Dialect, Effort, Encoded,
+    Omitted, OpenAiChat, Options, Request, SystemTurn, Wire,
 };
 use serde_json::{Value, json};
 
@@ -189,15 +190,134 @@ fn both_versions_of_anthropic() {
         assert!(body.get(knob).is_none() && unsampled.omitted.contains(&Omitted::Option(knob)));
     }
     let sent = |adapter: &dyn Adapter| {
-        let encoded = encode(adapter, "conversation");
+        let mut conversation = Conversation::new();
+        conversation.ask("Hello?");
+        conversation.push(SystemTurn::new("Be brief."));
+        let encoded = adapter.encode(&Request::new("any", conversation)).unwrap();
         let body: Value = serde_json::from_slice(&encoded.request.body).unwrap();
-        body["messages"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .any(|message| message["role"] == "system")
+        body["messages"][1]["role"] == "system"
     };
     assert!(sent(&new) && !sent(&old));
+}
+
+/// Between a user's message and the assistant's, or last; the user says them anywhere else, and to older models.
+#[test]
+fn instructions_between_turns_stand_where_anthropic_takes_them() {
+    let roles = |model: &str, turns: &str| -> Vec<String> {
+        let mut conversation = Conversation::new();
+        for turn in turns.chars() {
+            match turn {
+                'u' => conversation.ask("Hello?"),
+                'a' => conversation.push(AssistantTurn::from_text("Hello.")),
+                _ => conversation.push(SystemTurn::new("Be brief.")),
+            }
+        }
+        let request = Request::new(model, conversation);
+        let encoded = Anthropic::default().encode(&request).unwrap();
+        let body: Value = serde_json::from_slice(&encoded.request.body).unwrap();
+        let messages = body["messages"].as_array().unwrap().iter();
+        messages
+            .map(|message| message["role"].as_str().unwrap()[..1].to_owned())
+            .collect()
+    };
+    for (turns, want) in [
+        ("us", "us"),
+        ("usa", "usa"),
+        ("ussa", "usa"),
+        ("usu", "u"),
+        ("uas", "uau"),
+        ("uasu", "uau"),
+        ("su", "u"),
+    ] {
+        assert_eq!(roles("claude-opus-5-5", turns).concat(), want, "{turns}");
+    }
+    for model in [
+        "claude-opus-4-8",
+        "claude-sonnet-5-5",
+        "claude-haiku-5-5",
+        "claude-fable-6",
+    ] {
+        assert_eq!(roles(model, "us").concat(), "us", "{model}");
+    }
+    for model in [
+        "claude-opus-4-7",
+        "claude-opus-4-20250514",
+        "claude-opus-4@20250514",
+        "claude-sonnet-4-6",
+        "claude-sonnet-5",
+        "claude-haiku-4-5",
+        "claude-3-7-sonnet-latest",
+    ] {
+        assert_eq!(roles(model, "us").concat(), "u", "{model}");
+    }
+}
+
+/// What each generation of Claude refuses is left out, or said in its words.
+#[test]
+fn claude_is_told_how_much_to_think_in_the_words_of_its_generation() {
+    let said = |model: &str, options: Options| {
+        let mut conversation = Conversation::new();
+        conversation.ask("Hello?");
+        let request = Request::new(model, conversation).with_options(options);
+        let encoded = Anthropic::default().encode(&request).unwrap();
+        let body: Value = serde_json::from_slice(&encoded.request.body).unwrap();
+        let omitted = encoded.omitted.iter().map(|it| match it {
+            Omitted::Option(name) => *name,
+            other => panic!("{other:?}"),
+        });
+        let omitted: Vec<&str> = omitted.collect();
+        let thinking = body["thinking"]["type"].as_str().unwrap_or("-").to_owned();
+        let effort = body["output_config"]["effort"].as_str().unwrap_or("-");
+        format!("{thinking} {effort} {}", omitted.join(" "))
+            .trim()
+            .to_owned()
+    };
+    let effort = |effort| Options::new().with_effort(effort);
+    let tokens = Options::new().with_thinking_tokens(2048);
+    for (model, high, none, budget) in [
+        ("claude-haiku-4-5", "- - effort", "disabled -", "enabled -"),
+        (
+            "claude-opus-4-5-20251101",
+            "- high",
+            "disabled -",
+            "enabled -",
+        ),
+        (
+            "claude-sonnet-4-6",
+            "adaptive high",
+            "disabled -",
+            "enabled -",
+        ),
+        (
+            "claude-opus-4-8",
+            "adaptive high",
+            "disabled -",
+            "adaptive - thinking_tokens",
+        ),
+        (
+            "claude-fable-5",
+            "adaptive high",
+            "- - effort",
+            "adaptive - thinking_tokens",
+        ),
+        (
+            "claude-opus-5-5",
+            "adaptive high",
+            "- - effort",
+            "adaptive - thinking_tokens",
+        ),
+        (
+            "claude-sonnet-5-5",
+            "adaptive high",
+            "between_tools - effort",
+            "adaptive - thinking_tokens",
+        ),
+        ("a-model", "adaptive high", "disabled -", "enabled -"),
+    ] {
+        assert_eq!(said(model, effort(Effort::High)), high, "{model}");
+        assert_eq!(said(model, effort(Effort::None)), none, "{model}");
+        assert_eq!(said(model, tokens.clone()), budget, "{model}");
+    }
 }
 
 /// Natively in the result where the wire allows it, in the next turn where it does not, and

@@ -14,6 +14,8 @@ use crate::{Plan, Random};
 /// The pause between two disturbances.
 const PAUSE: Duration = Duration::from_millis(600);
 const LOOK: Duration = Duration::from_millis(50);
+/// The kinds of disturbances.
+const KINDS: [&str; 5] = ["kill", "pause", "restart", "cut", "end"];
 /// How many kills may hit a replica that drives nothing, for each that counts.
 const MISSES: usize = 10;
 
@@ -28,6 +30,10 @@ pub(crate) struct Disturbance<'a> {
     pub(crate) claims: Vec<Duration>,
     /// How long after that moment each of them went on.
     pub(crate) takeovers: Vec<Duration>,
+    /// The slowest of them: how long it took, until it was taken over, and what had happened before.
+    pub(crate) slowest: Option<(Duration, Option<Duration>, &'static str)>,
+    /// What happened last.
+    pub(crate) last: &'static str,
     /// The same after a replica was ended as a service is.
     pub(crate) handovers: Vec<Duration>,
     pub(crate) done: [usize; 5],
@@ -42,6 +48,8 @@ struct Driven {
     conversation: String,
     revision: i64,
     holder: String,
+    /// When another replica had it.
+    claimed: Option<Duration>,
 }
 
 impl Disturbance<'_> {
@@ -98,6 +106,7 @@ impl Disturbance<'_> {
                 }
             }
             self.done[kind] += 1;
+            self.last = KINDS[kind];
             self.disturbed.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -147,15 +156,20 @@ impl Disturbance<'_> {
                     && !handed_over
                 {
                     self.claims.push(began.elapsed());
+                    run.claimed = Some(began.elapsed());
                     run.holder.clear();
                 }
                 match row {
                     Ok((revision, _)) if revision > run.revision => {
-                        let times = match handed_over {
-                            true => &mut self.handovers,
-                            false => &mut self.takeovers,
-                        };
-                        times.push(began.elapsed());
+                        let took = began.elapsed();
+                        if handed_over {
+                            self.handovers.push(took);
+                            continue;
+                        }
+                        self.takeovers.push(took);
+                        if self.slowest.is_none_or(|(slowest, ..)| slowest < took) {
+                            self.slowest = Some((took, run.claimed, self.last));
+                        }
                     }
                     _ => waiting.push(run),
                 }
@@ -186,6 +200,7 @@ impl Disturbance<'_> {
             conversation: row.get(0),
             revision: row.get(1),
             holder: process.to_owned(),
+            claimed: None,
         };
         rows.unwrap_or_default().iter().map(driven).collect()
     }

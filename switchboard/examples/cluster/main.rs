@@ -133,6 +133,8 @@ fn main() {
         runtime: &runtime,
         claims: Vec::new(),
         takeovers: Vec::new(),
+        slowest: None,
+        last: "start",
         handovers: Vec::new(),
         done: [0; 5],
         missed: 0,
@@ -177,6 +179,11 @@ fn main() {
         "gone on after a replica fell silent",
         &mut disturbance.takeovers,
     );
+    if let Some((took, claimed, last)) = disturbance.slowest {
+        println!(
+            "the slowest went on after {took:.2?}, taken over after {claimed:.2?}; before it, a {last}"
+        );
+    }
     report(
         "gone on after a replica was ended",
         &mut disturbance.handovers,

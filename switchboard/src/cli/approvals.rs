@@ -103,14 +103,14 @@ impl Approvals {
 
 async fn settle(store: &dyn Store, id: &str, allow: bool, out: &Out) -> Result<(), Failure> {
     let records = Records::read(store).await?;
-    let change = answer(&records, id, allow).map_err(|why| {
+    let answered = answer(store, &records, id, allow).await?;
+    answered.map_err(|why| {
         let text = match why {
             Unanswerable::Unknown => format!("no call {id:?} waits any longer"),
             Unanswerable::Answered => format!("the call {id:?} was answered already"),
         };
         Failure::new(Exit::Other, text).with_hint("`switchboard approvals pending` lists them.")
     })?;
-    store.commit(vec![change]).await?;
     let text = if allow {
         "It runs."
     } else {

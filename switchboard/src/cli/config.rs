@@ -1,7 +1,5 @@
 //! `switchboard config`: settings.
 
-use std::collections::BTreeMap;
-
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 
@@ -10,10 +8,10 @@ use crate::display::out::Out;
 use crate::display::untrusted;
 use crate::exit::{Exit, Failure};
 use crate::home;
-use crate::models::{Wanted, forget_model_key, key_prefix};
+use crate::models::Wanted;
 use crate::servers::PlainSecrets;
 use crate::setup::choice;
-use crate::setup::settings::{check, forgotten_keys, hidden, is_of_model, keys_stay, setting};
+use crate::setup::settings::{check, forget_keys, hidden, keys_stay, model_stays, setting};
 use crate::store::{Change, UserId};
 
 /// Settings.
@@ -32,8 +30,8 @@ enum Verb {
     },
     /// Change a setting; without a value, remove it
     Set {
-        /// Its name: model, approve, max_rounds, max_cost, on_limit, roots, scan.low, .medium, .high,
-        /// providers.NAME.key,
+        /// Its name: model, approve, max_rounds, max_cost, on_limit, language, roots,
+        /// scan.low, .medium, .high, providers.NAME.base_url, .key,
         /// endpoints.NAME.base_url, .wire, .key, models.NAME.context, .tools, .images, .reasoning, prices.NAME
         key: String,
         /// Its value: text, or JSON
@@ -76,7 +74,10 @@ impl Config {
                         Change::PutSetting(setting(&user, &key, said(&value), plain)?)
                     }
                     None => {
-                        check(&key)?;
+                        // What is stored can be removed, whatever its name.
+                        if !settings.contains_key(&key) {
+                            check(&key)?;
+                        }
                         Change::DeleteSetting(user.clone(), key.clone())
                     }
                 };
@@ -88,11 +89,10 @@ impl Config {
                     _ => drop(after.remove(&key)),
                 }
                 keys_stay(&settings, &after)?;
-                model_stays(&key, &settings, &after).await?;
+                let chosen = async |settings| choice(&Wanted::default(), &settings).await;
+                model_stays(&settings, &after, chosen).await?;
                 store.commit(vec![change]).await?;
-                for kept in forgotten_keys(&settings, &after) {
-                    forget_model_key(&kept, &key_prefix(&user)).await?;
-                }
+                forget_keys(&user, &settings, &after).await?;
                 let settings = home::settings(&*store, &user).await?;
                 let value = settings
                     .get(&key)
@@ -122,23 +122,6 @@ impl Config {
         }
         store.close().await?;
         Ok(Exit::Done)
-    }
-}
-
-/// What is stored can be used, or is not stored. A model that could not be used before does not prevent
-/// other changes.
-async fn model_stays(
-    key: &str,
-    before: &BTreeMap<String, Value>,
-    after: &BTreeMap<String, Value>,
-) -> Result<(), Failure> {
-    if !is_of_model(key) || !after.contains_key("model") {
-        return Ok(());
-    }
-    let model = Wanted::default();
-    match choice(&model, after).await {
-        Err(failure) if key == "model" || choice(&model, before).await.is_ok() => Err(failure),
-        _ => Ok(()),
     }
 }
 

@@ -12,10 +12,8 @@ use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
 use crate::home;
 use crate::models::{Endpoint, PriceTable, Wanted};
-use crate::models::{
-    described, forget_model_key, keep_key, key_prefix, keyring_works, ollama_models, overview,
-};
-use crate::setup::settings::{forgotten_keys, is_endpoint_name};
+use crate::models::{described, keep_key, keyring_works, ollama_models, overview};
+use crate::setup::settings::{forget_keys, is_endpoint_name};
 use crate::setup::{adopt, choice};
 use crate::store::{Change, Setting, Store, StoredValue, UserId};
 
@@ -208,9 +206,7 @@ impl Set {
             Change::PutSetting(setting)
         });
         store.commit(gone.chain(set).collect()).await?;
-        for kept in forgotten_keys(&before, &after) {
-            forget_model_key(&kept, &key_prefix(&user)).await?;
-        }
+        forget_keys(&user, &before, &after).await?;
         let table = PriceTable::new(&after)?;
         let text = format!("Model: {}", choice.name());
         out.result(&described(&choice, &table), text);

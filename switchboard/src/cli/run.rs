@@ -89,8 +89,14 @@ impl Run {
             false => Setup::set_up(Arc::clone(&store), run_args, NoopElicitation).await?,
         };
         let structured = schema.is_some();
-        if let Some(schema) = schema {
-            setup.require_output(schema);
+        if let (Some(schema), Some(file)) = (schema, &self.output_schema)
+            && let Err(error) = setup.require_output(schema)
+        {
+            setup.close().await;
+            return Err(Failure::new(
+                Exit::Other,
+                format!("{}: {error}", file.display()),
+            ));
         }
         let show = match (self.stream_json, self.compat) {
             _ if structured => Show::Nothing,

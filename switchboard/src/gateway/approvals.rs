@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
 use super::records::{self, Kind, Records};
-use crate::store::{Change, Store, StoreError, Timestamp};
+use crate::store::{Store, StoreError, Timestamp};
 
 /// How long a call waits.
 const WAIT: Duration = Duration::from_secs(5 * 60);
@@ -60,14 +60,25 @@ pub(crate) fn waiting(records: &Records) -> BTreeMap<String, Question> {
     questions
 }
 
-/// The change that answers a question.
-pub(crate) fn answer(records: &Records, id: &str, allow: bool) -> Result<Change, Unanswerable> {
+/// Answers a question. Of two answers at the same time, one counts.
+pub(crate) async fn answer(
+    store: &dyn Store,
+    records: &Records,
+    id: &str,
+    allow: bool,
+) -> Result<Result<(), Unanswerable>, StoreError> {
     if records.get::<Answer>(Kind::Answer, id).is_some() {
-        return Err(Unanswerable::Answered);
+        return Ok(Err(Unanswerable::Answered));
     }
-    let question = waiting(records).remove(id).ok_or(Unanswerable::Unknown)?;
+    let Some(question) = waiting(records).remove(id) else {
+        return Ok(Err(Unanswerable::Unknown));
+    };
     let digest = question.digest;
-    Ok(records::put(Kind::Answer, id, &Answer { digest, allow }))
+    let add = records::add(Kind::Answer, id, &Answer { digest, allow });
+    match store.commit(vec![add]).await {
+        Err(StoreError::Conflict { .. }) => Ok(Err(Unanswerable::Answered)),
+        made => made.map(|_| Ok(())),
+    }
 }
 
 type Table = Arc<Mutex<BTreeMap<String, (Question, Option<oneshot::Sender<bool>>)>>>;
@@ -174,5 +185,37 @@ impl Waiting {
             // Its call may just have ended.
             let _ = sender.send(allow);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Limits, SqliteStore};
+
+    #[tokio::test]
+    async fn of_two_who_answer_at_the_same_time_the_first_counts() {
+        let store = SqliteStore::in_memory(Limits::default()).await.unwrap();
+        let now = Timestamp::now();
+        let question = Question {
+            digest: "d".to_owned(),
+            caller: "laptop".to_owned(),
+            client: None,
+            server: "files".to_owned(),
+            tool: "write".to_owned(),
+            arguments: "{}".to_owned(),
+            asked: now,
+            expires: Timestamp::from_millis(now.as_millis() + 60_000),
+        };
+        let put = records::put(Kind::Question, "q", &question);
+        store.commit(vec![put]).await.unwrap();
+        // Both have read before either answers.
+        let seen = Records::read(&store).await.unwrap();
+        let first = answer(&store, &seen, "q", false).await.unwrap();
+        let second = answer(&store, &seen, "q", true).await.unwrap();
+        assert_eq!((first, second), (Ok(()), Err(Unanswerable::Answered)));
+        let stored = Records::read(&store).await.unwrap();
+        let stored: Answer = stored.get(Kind::Answer, "q").unwrap();
+        assert!(!stored.allow);
     }
 }

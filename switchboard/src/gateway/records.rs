@@ -91,6 +91,12 @@ pub(crate) fn put(kind: Kind, name: &str, record: &impl Serialize) -> Change {
     Change::PutSetting(Setting::new(UserId::local(), kind.key(name), value))
 }
 
+/// Adds a record; if there is one of this name, that is a conflict.
+pub(crate) fn add(kind: Kind, name: &str, record: &impl Serialize) -> Change {
+    let value = serde_json::to_value(record).unwrap_or(Value::Null);
+    Change::AddSetting(Setting::new(UserId::local(), kind.key(name), value))
+}
+
 /// Forgets a record.
 pub(crate) fn delete(kind: Kind, name: &str) -> Change {
     Change::DeleteSetting(UserId::local(), kind.key(name))

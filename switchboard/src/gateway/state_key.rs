@@ -4,7 +4,7 @@
 
 use super::records::{self, Kind, Records};
 use crate::exit::{Exit, Failure};
-use crate::store::Store;
+use crate::store::{Store, StoreError};
 use crate::token;
 
 /// The name of its record.
@@ -18,9 +18,12 @@ pub(crate) async fn state_key(store: &dyn Store) -> Result<[u8; 32], Failure> {
     let fresh = token::fresh().map_err(|error| {
         Failure::new(Exit::Other, "the system gives no random numbers").caused_by(error)
     })?;
-    let put = records::put(Kind::Key, NAME, &token::hash(&fresh));
-    store.commit(vec![put]).await?;
-    // Of two gateways that begin at the very same time, one may seal with a key of its own until it ends.
+    let add = records::add(Kind::Key, NAME, &token::hash(&fresh));
+    match store.commit(vec![add]).await {
+        // Another gateway began at the same time: its key is that of both.
+        Ok(_) | Err(StoreError::Conflict { .. }) => {}
+        Err(error) => return Err(error.into()),
+    }
     let missing = || Failure::new(Exit::Other, "the gateway's key was not stored");
     stored(store).await?.ok_or_else(missing)
 }

@@ -199,7 +199,7 @@ impl From<StoreError> for ApiError {
             ),
             StoreError::Busy => Self::away("busy", message),
             StoreError::Unavailable(_) => Self::away("database_away", message)
-                .with_hint("Try again in a moment. Nothing was changed."),
+                .with_hint("Try again in a moment. If it was being stored just then, look first whether it was."),
             StoreError::ReadOnly => Self::away("read_only", message)
                 .with_hint("Try again once the database takes changes. Nothing was changed."),
             StoreError::Full(_) => {
@@ -275,5 +275,36 @@ mod status_number {
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<StatusCode, D::Error> {
         StatusCode::from_u16(u16::deserialize(from)?).map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_store_cannot_do_now_has_a_code_and_says_that_it_may_be_tried_again() {
+        let errors = [
+            (
+                StoreError::Unavailable("refused".into()),
+                503,
+                "database_away",
+            ),
+            (StoreError::ReadOnly, 503, "read_only"),
+            (StoreError::Busy, 503, "busy"),
+            (StoreError::Closed, 503, "closing"),
+            (StoreError::Full("no space".into()), 507, "storage_full"),
+        ];
+        for (error, status, code) in errors {
+            let shown = ApiError::from(error);
+            assert_eq!((shown.status.as_u16(), shown.code.as_ref()), (status, code));
+            let response = shown.into_response();
+            let again = response.headers().contains_key(header::RETRY_AFTER);
+            assert_eq!(
+                again,
+                ["database_away", "read_only", "busy"].contains(&code),
+                "{code}"
+            );
+        }
     }
 }

@@ -15,6 +15,7 @@ use serde_json::json;
 use tokio::time::timeout;
 
 use crate::serve::app::App;
+use crate::store::statements;
 
 /// Whether the program lives.
 pub(crate) const HEALTH: &str = "/healthz";
@@ -128,6 +129,12 @@ impl Metrics {
             "counter",
             "Requests that other processes handed to this one.",
             &of(&self.counts.received),
+        );
+        family(
+            "switchboard_store_statements_total",
+            "counter",
+            "SQL statements that this process has sent to the database.",
+            &one(statements::count()),
         );
         family(
             "switchboard_draining",

@@ -7,7 +7,9 @@ use tool_policy::ScanResponse;
 
 use crate::exit::{Exit, Failure};
 use crate::lang::{SETTING, is_language};
-use crate::models::{Price, Provider, is_spoken, migrate, origin};
+use crate::models::{
+    Choice, Price, Provider, forget_model_key, is_spoken, key_prefix, migrate, origin,
+};
 use crate::servers::{PlainSecrets, roots, scan, shown_url};
 use crate::setup::parse_mode;
 use crate::store::{Change, OnLimit, Setting, Store, StoreError, StoredValue, UserId};
@@ -61,7 +63,7 @@ pub(crate) fn setting(
             key if key.starts_with("scan.") => "tell, ask or block",
             "model" => "a model's name, as in openai/gpt-5",
             key if key.starts_with("prices.") => Price::WANTS,
-            key if key.ends_with(".context") => "a number of tokens",
+            key if key.ends_with(".context") => "a number of tokens, at least 1",
             key if key.starts_with("models.") => "true or false",
             _ => "text",
         }));
@@ -202,19 +204,67 @@ pub(crate) fn check(key: &str) -> Result<(), Failure> {
     }
 }
 
-/// Whether a setting has a part in which model is used, and how it is reached.
-pub(crate) fn is_of_model(key: &str) -> bool {
-    key == "model" || key.starts_with("providers.") || key.starts_with("endpoints.")
-}
-
-/// The keys that no setting refers to any more.
-pub(crate) fn forgotten_keys(
+/// Checks that a change of settings leaves a model that can be used: what is stored can be used,
+/// or is not stored. One that could not be used before does not prevent other changes.
+///
+/// # Errors
+/// If the change chooses a model that cannot be used, or makes the chosen one unusable.
+pub(crate) async fn model_stays<C>(
     before: &BTreeMap<String, Value>,
     after: &BTreeMap<String, Value>,
-) -> Vec<StoredValue> {
+    choice: impl Fn(BTreeMap<String, Value>) -> C,
+) -> Result<(), Failure>
+where
+    C: Future<Output = Result<Choice, Failure>>,
+{
+    let places = |settings: &BTreeMap<String, Value>| {
+        let places = settings.iter().filter(|(key, _)| is_of_place(key));
+        places
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect::<Vec<_>>()
+    };
+    let chooses = before.get("model") != after.get("model");
+    if !after.contains_key("model") || !(chooses || places(before) != places(after)) {
+        return Ok(());
+    }
+    match choice(after.clone()).await {
+        Err(failure) if chooses || choice(before.clone()).await.is_ok() => Err(failure),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a setting says where models are, and how they are reached.
+fn is_of_place(key: &str) -> bool {
+    key.starts_with("providers.") || key.starts_with("endpoints.")
+}
+
+/// Removes the keys that were stored for the user and that no setting refers to any more.
+///
+/// # Errors
+/// If one is there and cannot be removed. The settings have changed all the same.
+pub(crate) async fn forget_keys(
+    user: &UserId,
+    before: &BTreeMap<String, Value>,
+    after: &BTreeMap<String, Value>,
+) -> Result<(), Failure> {
+    for (name, kept) in unreferenced_keys(before, after) {
+        let forgotten = forget_model_key(&kept, &key_prefix(user)).await;
+        forgotten.map_err(|error| {
+            let text = format!("{name} is changed, but {kept} cannot be removed");
+            Failure::new(Exit::Other, text).caused_by(error)
+        })?;
+    }
+    Ok(())
+}
+
+fn unreferenced_keys(
+    before: &BTreeMap<String, Value>,
+    after: &BTreeMap<String, Value>,
+) -> Vec<(String, StoredValue)> {
     let keys = before.iter().filter(|(name, _)| name.ends_with(".key"));
     let keys = keys.filter(|(_, kept)| !after.values().any(|value| value == *kept));
-    keys.filter_map(|(_, kept)| parsed(kept)).collect()
+    keys.filter_map(|(name, kept)| Some((name.clone(), parsed(kept)?)))
+        .collect()
 }
 
 /// Whether a setting refers to this machine: its folders, a key of it, or where a key is sent.

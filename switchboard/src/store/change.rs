@@ -125,6 +125,8 @@ pub enum Change {
     PruneEvents(UserId, u32),
     /// Adds or replaces a setting.
     PutSetting(Setting),
+    /// Adds a setting; if there is one of this name, that is a conflict.
+    AddSetting(Setting),
     /// Forgets a setting.
     DeleteSetting(UserId, String),
 }

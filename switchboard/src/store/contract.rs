@@ -33,6 +33,7 @@ pub async fn check(fresh: impl AsyncFn() -> Arc<dyn Store>) -> Result<(), StoreE
     server::a_server_takes_what_belongs_to_it_along(&*fresh().await).await?;
     server::an_assistant_chooses_among_its_users_servers(&*fresh().await).await?;
     server::settings_hold_any_json(&*fresh().await).await?;
+    server::of_two_who_add_a_setting_one_does(&*fresh().await).await?;
     conversation::a_commit_is_made_whole_or_not_at_all(&*fresh().await).await?;
     conversation::an_answer_is_one_message_with_all_its_calls(&*fresh().await).await?;
     conversation::a_number_is_given_to_one_message(&*fresh().await).await?;

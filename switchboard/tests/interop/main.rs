@@ -108,6 +108,12 @@ fn the_official_clients_see_through_the_gateway_what_they_see_without_it() {
             assert_eq!(through, direct, "{language}, {era}");
         }
     }
+    // It chooses the era itself.
+    let Some(rmcp) = std::env::var_os("INTEROP_RMCP") else {
+        return println!("SKIPPED: rmcp's client; `cargo xtask interop --rmcp` builds it");
+    };
+    let seen = |target: &str| printed(Command::new(&rmcp).arg(target));
+    assert_eq!(seen(program), seen(&url), "rmcp");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod answer;
 mod consent;
 mod crash;
+#[cfg(all(feature = "postgres", unix))]
 mod deploy;
 mod ends;
 mod events;

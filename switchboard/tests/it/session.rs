@@ -469,3 +469,76 @@ async fn a_conversation_is_compacted_on_request_and_its_answers_stay() {
     assert!(over.unwrap());
     assert_eq!(talk.run().text(), "Still here.");
 }
+
+/// A model that reads once, sums up where it is asked to, and is done. It looks at what was said only.
+fn reads_once(request: &Request) -> Reply {
+    let turns = request.conversation.turns();
+    let asked = serde_json::to_string(&turns[0]).unwrap();
+    let mut reply = Reply::default();
+    reply.stop = Some(Stop::new(StopReason::End, "scripted"));
+    reply
+        .parts
+        .push(if asked.contains("Summarise the conversation") {
+            AssistantPart::text("They read.")
+        } else if asked.contains("They read.") || turns.len() > 1 {
+            AssistantPart::text("Done.")
+        } else {
+            ToolCall::new("call_1", "read", Arguments::read("{}".to_owned())).into()
+        });
+    reply
+}
+
+#[tokio::test]
+async fn a_conversation_killed_while_it_is_compacted_goes_on_to_the_same_end() {
+    let schema = serde_json::from_str(r#"{"type":"object"}"#).unwrap();
+    let read = ToolInfo::new("files", "read", schema).read_only();
+    let tools = ScriptedTools::new().with_answer(read, |_| Outcome::text("word ".repeat(3_000)));
+    let agent = Agent::new(ScriptedModel::improvising(reads_once))
+        .tools(tools)
+        .with_compaction(Compaction::at(2_000).keep_turns(0));
+    let end = async |kill: Option<usize>| {
+        let store = store().await;
+        let mut talk = begin(&store).await;
+        let id = talk.conversation().id.clone();
+        let mut events = Vec::new();
+        loop {
+            talk.govern(Policy::new(Mode::Auto), RunLimits::default());
+            let mut turn = talk.turn(&agent, MODEL);
+            let mut is_killed = false;
+            while let Some(event) = turn.next().await.unwrap() {
+                let is_last = matches!(event, RunEvent::Done { .. });
+                is_killed = kill == Some(events.len());
+                events.push(event);
+                if is_killed || is_last {
+                    break;
+                }
+            }
+            drop(turn);
+            if !is_killed {
+                break;
+            }
+            drop(talk);
+            talk = DurableConversation::load_watched(Arc::clone(&store), &UserId::local(), &id)
+                .await
+                .unwrap();
+        }
+        (events, talk.run().conversation().clone())
+    };
+    let (events, whole) = end(None).await;
+    let at = |is: fn(&RunEvent) -> bool| events.iter().position(is).unwrap();
+    let begun = at(|event| matches!(event, RunEvent::Compacting { .. }));
+    let over = at(|event| matches!(event, RunEvent::Compacted { .. }));
+    assert!(
+        serde_json::to_string(&whole)
+            .unwrap()
+            .contains("They read.")
+    );
+    for kill in begun..=over {
+        assert_eq!(
+            end(Some(kill)).await.1,
+            whole,
+            "killed at {:?}",
+            events[kill]
+        );
+    }
+}

@@ -7,11 +7,19 @@ const FRONT: &str = "README.md";
 const SDK: &str = "switchboard-sdk/README.md";
 /// It shows these sources, in this order, and counts their lines.
 const COMPARISON: &str = "docs/compare.md";
-const SOURCES: &str = "bench/examples/compare";
 const COMPARED: [[&str; 2]; 3] = [
-    ["rmcp_stdio", "ours_stdio"],
-    ["rmcp_form", "ours_form"],
-    ["rig_agent", "ours_agent"],
+    [
+        "bench/examples/compare/rmcp_stdio.rs",
+        "switchboard-sdk/tests/compare/stdio.rs",
+    ],
+    [
+        "bench/examples/compare/rmcp_form.rs",
+        "switchboard-sdk/tests/compare/form.rs",
+    ],
+    [
+        "bench/examples/compare/rig_agent.rs",
+        "switchboard-sdk/tests/compare/agent.rs",
+    ],
 ];
 
 /// Adds a problem for every sample that differs from what is compiled.
@@ -25,11 +33,11 @@ pub(crate) fn check(problems: &mut Vec<String>) {
     let comparison = read(COMPARISON);
     let mut shown = rust_blocks(&comparison).into_iter();
     for pair in COMPARED {
-        let sources = pair.map(|name| read(&format!("{SOURCES}/{name}.rs")));
+        let sources = pair.map(read);
         for (name, source) in pair.iter().zip(&sources) {
             if shown.next().as_ref() != Some(source) {
                 problems.push(format!(
-                    "{COMPARISON}: copy {SOURCES}/{name}.rs anew, with all its lines"
+                    "{COMPARISON}: copy {name} anew, with all its lines"
                 ));
             }
         }

@@ -3,6 +3,7 @@
 use mcp_jsonrpc::{RawJson, RawMap};
 
 use super::block::media_block;
+use super::generation::{self, takes_system};
 use super::output::{is_old, output_tool};
 use super::{Anthropic, AnthropicVersion, cache};
 use crate::adapter::content::{Kind, MediaRef, Piece, result_pieces, user_piece};
@@ -29,7 +30,8 @@ const VERTEX_VERSION: &str = "vertex-2023-10-16";
 /// stand first in the message after their calls.
 #[derive(Debug)]
 pub(crate) struct Writer<'a> {
-    version: AnthropicVersion,
+    /// Whether the model takes instructions between the turns.
+    takes_system: bool,
     calls: CallWriter<'a>,
     media_bytes: usize,
     messages: Vec<(&'static str, Vec<Json<'a>>)>,
@@ -45,7 +47,8 @@ pub(crate) fn body<'a>(
     adapter: &Anthropic,
 ) -> Result<(Object<'a>, Vec<Omitted>), EncodeError> {
     let version = adapter.version;
-    let mut writer = Writer::new(version, &request.tools, request.limits.media_bytes);
+    let media_bytes = request.limits.media_bytes;
+    let mut writer = Writer::new(version, &request.model, &request.tools, media_bytes);
     writer.turns(request.conversation.turns());
     let mut omitted = std::mem::take(&mut writer.omitted);
     let cache = cache::place(
@@ -69,11 +72,8 @@ pub(crate) fn body<'a>(
     };
     let body = body.set("max_tokens", max_tokens);
     let body = sampling(body, options, version, &mut omitted);
-    let body = thinking(
-        body,
-        options,
-        output.filter(|output| output.tool().is_none()),
-    );
+    let format = output.filter(|output| output.tool().is_none());
+    let body = thinking(body, request, format, &mut omitted);
     let body = body.maybe("stream", request.stream.then_some(true));
     let body = tools(body, request, output, cache.tools, &mut omitted)?;
     let system = request.conversation.system().map(|text| -> Json<'_> {
@@ -199,25 +199,17 @@ fn sampling<'a>(
 
 fn thinking<'a>(
     body: Object<'a>,
-    options: &Options,
+    request: &Request,
     output: Option<&'a CompiledOutput>,
+    omitted: &mut Vec<Omitted>,
 ) -> Object<'a> {
+    let options = &request.options;
     let display = options
         .show_thoughts
         .map(|shown| if shown { "summarized" } else { "omitted" });
-    let thinking = match (options.thinking_tokens, options.effort) {
-        (_, Some(Effort::None)) => Some(typed("disabled")),
-        (Some(tokens), _) => Some(typed("enabled").set("budget_tokens", tokens)),
-        (None, Some(_)) => Some(typed("adaptive")),
-        (None, None) => display.map(|_| typed("adaptive")),
-    };
+    let (thinking, effort) = generation::thinking(&request.model, options, omitted);
     let off = options.effort == Some(Effort::None);
     let thinking = thinking.map(|it| it.maybe("display", display.filter(|_| !off)));
-    let effort = match options.effort {
-        None | Some(Effort::None) => None,
-        Some(Effort::Minimal) => Some("low"),
-        Some(effort) => Some(effort.as_str()),
-    };
     let format = output.map(|output| typed("json_schema").set("schema", output.schema()));
     let config = Object::default()
         .maybe("effort", effort)
@@ -227,9 +219,14 @@ fn thinking<'a>(
 }
 
 impl<'a> Writer<'a> {
-    pub(crate) fn new(version: AnthropicVersion, tools: &'a ToolSet, media_bytes: usize) -> Self {
+    pub(crate) fn new(
+        version: AnthropicVersion,
+        model: &str,
+        tools: &'a ToolSet,
+        media_bytes: usize,
+    ) -> Self {
         Self {
-            version,
+            takes_system: version == AnthropicVersion::V2026_10_21 && takes_system(model),
             calls: CallWriter::new(IdRule::upto(64), tools),
             media_bytes,
             messages: Vec::new(),
@@ -240,11 +237,15 @@ impl<'a> Writer<'a> {
 
     /// The messages of these turns.
     pub(crate) fn turns(&mut self, turns: &'a [Turn]) {
-        for turn in turns {
+        for (at, turn) in turns.iter().enumerate() {
             match turn {
                 Turn::System(turn) => {
-                    let new = self.version == AnthropicVersion::V2026_10_21;
-                    self.text(if new { "system" } else { "user" }, &turn.text);
+                    let after = turns.get(at + 1..).unwrap_or_default();
+                    let role = match self.takes_system && self.is_place_of_system(after) {
+                        true => "system",
+                        false => "user",
+                    };
+                    self.text(role, &turn.text);
                 }
                 Turn::User(turn) => {
                     let blocks: Vec<Json<'a>> = turn
@@ -259,6 +260,13 @@ impl<'a> Writer<'a> {
             let blocks = self.messages.last().map_or(0, |(_, blocks)| blocks.len());
             self.ends.push((self.messages.len(), blocks));
         }
+    }
+
+    /// Whether instructions are taken here: between a user's message and the assistant's, or at the end.
+    fn is_place_of_system(&self, after: &[Turn]) -> bool {
+        let before = self.messages.last().map(|(role, _)| *role);
+        let next = after.iter().find(|turn| !matches!(turn, Turn::System(_)));
+        matches!(before, Some("user" | "system")) && matches!(next, None | Some(Turn::Assistant(_)))
     }
 
     pub(crate) fn into_messages(self) -> Vec<Json<'a>> {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use mcp_jsonrpc::{RawJson, RawMap};
 
 use super::request::cache_point;
-use crate::adapter::content::{Kind, MediaRef, Piece, result_pieces, user_piece};
+use crate::adapter::content::{ASSISTANT_FIRST, Kind, MediaRef, Piece, result_pieces, user_piece};
 use crate::adapter::replay;
 use crate::adapter::wire_call::{CallWriter, WireCall};
 use crate::adapter::wire_id::IdRule;
@@ -57,6 +57,19 @@ impl<'a> Writer<'a> {
             }
             let blocks = self.messages.last().map_or(0, |(_, blocks)| blocks.len());
             self.ends.push((self.messages.len(), blocks));
+        }
+    }
+
+    /// A conversation that the assistant begins is refused.
+    pub(crate) fn begin_with_user(&mut self) {
+        if let Some(("assistant", _)) = self.messages.first() {
+            let begin = text_block(ASSISTANT_FIRST.into());
+            self.messages
+                .insert(0, ("user", begin.into_iter().collect()));
+            let counts = self.ends.iter_mut().map(|(count, _)| count);
+            counts
+                .filter(|count| **count > 0)
+                .for_each(|count| *count += 1);
         }
     }
 

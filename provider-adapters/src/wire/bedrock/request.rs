@@ -9,10 +9,11 @@ use crate::conversation::turn::Turn;
 use crate::json::writer::{Json, Object, typed};
 use crate::output::compiled::CompiledOutput;
 use crate::request::cache::{Cache, CachePoint};
-use crate::request::options::{Effort, Options};
+use crate::request::options::Options;
 use crate::request::tool::ToolChoice;
 use crate::request::tool_set::CompiledTool;
 use crate::request::{EncodeError, Omitted, Request};
+use crate::wire::anthropic::generation;
 
 /// Breakpoints that are accepted in one request.
 const MAX_BREAKPOINTS: usize = 4;
@@ -36,6 +37,7 @@ pub(crate) fn body<'a>(
 ) -> Result<(Object<'a>, Vec<Omitted>), EncodeError> {
     let mut writer = Writer::new(&request.tools, request.limits.media_bytes);
     writer.turns(request.conversation.turns());
+    writer.begin_with_user();
     let mut omitted = std::mem::take(&mut writer.omitted);
     let points = place(request, &mut writer, &mut omitted);
     let messages = writer.into_messages();
@@ -90,17 +92,7 @@ fn model_fields<'a>(request: &Request, omitted: &mut Vec<Omitted>) -> Object<'a>
     if !claude {
         return Object::default();
     }
-    let thinking = match (thinking_tokens, effort) {
-        (_, Some(Effort::None)) => Some(typed("disabled")),
-        (Some(tokens), _) => Some(typed("enabled").set("budget_tokens", *tokens)),
-        (None, Some(_)) => Some(typed("adaptive")),
-        (None, None) => None,
-    };
-    let effort = match effort {
-        None | Some(Effort::None) => None,
-        Some(Effort::Minimal) => Some("low"),
-        Some(effort) => Some(effort.as_str()),
-    };
+    let (thinking, effort) = generation::thinking(&request.model, &request.options, omitted);
     let config = Object::default().maybe("effort", effort);
     Object::default()
         .maybe("top_k", *top_k)

@@ -5,7 +5,7 @@ use mcp_jsonrpc::{RawJson, RawMap};
 use super::Gemini;
 use super::part::{call_part, media_part, text_part};
 use crate::adapter::Adapter as _;
-use crate::adapter::content::{Kind, MediaRef, Piece, result_pieces, user_piece};
+use crate::adapter::content::{ASSISTANT_FIRST, Kind, MediaRef, Piece, result_pieces, user_piece};
 use crate::adapter::replay;
 use crate::adapter::wire_call::{CallWriter, WireCall};
 use crate::adapter::wire_id::IdRule;
@@ -27,7 +27,7 @@ pub(crate) struct Writer<'a> {
     media_bytes: usize,
     /// Whether results may carry images and sound.
     media_in_results: bool,
-    pub(crate) contents: Vec<Json<'a>>,
+    contents: Vec<(&'static str, Vec<Json<'a>>)>,
     omitted: Vec<Omitted>,
 }
 
@@ -40,11 +40,9 @@ pub(crate) fn body<'a>(
     let media_bytes = request.limits.media_bytes;
     let mut writer = Writer::new(gemini, &request.model, &request.tools, media_bytes);
     writer.turns(request.conversation.turns());
-    let Writer {
-        contents,
-        mut omitted,
-        ..
-    } = writer;
+    writer.begin_with_user();
+    let mut omitted = std::mem::take(&mut writer.omitted);
+    let contents = writer.into_contents();
     if contents.is_empty() {
         return Err(EncodeError::Empty);
     }
@@ -197,11 +195,29 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A turn of no parts is refused, so it is not sent. Results stand alone.
+    /// A conversation that the model begins is refused.
+    fn begin_with_user(&mut self) {
+        if let Some(("model", _)) = self.contents.first() {
+            let begin = vec![text_part(ASSISTANT_FIRST.into())];
+            self.contents.insert(0, ("user", begin));
+        }
+    }
+
+    pub(crate) fn into_contents(self) -> Vec<Json<'a>> {
+        let content = |(role, parts)| Object::default().set("role", role).set("parts", parts);
+        let contents = self.contents.into_iter();
+        contents.map(content).map(Json::from).collect()
+    }
+
+    /// A turn of no parts is refused, so it is not sent. Results stand alone. Calls are refused unless they follow a
+    /// user's turn or results, so what the model says in several turns becomes one.
     fn push(&mut self, role: &'static str, parts: Vec<Json<'a>>) {
-        if !parts.is_empty() {
-            let content = Object::default().set("role", role).set("parts", parts);
-            self.contents.push(content.into());
+        if parts.is_empty() {
+            return;
+        }
+        match self.contents.last_mut() {
+            Some(("model", there)) if role == "model" => there.extend(parts),
+            _ => self.contents.push((role, parts)),
         }
     }
 

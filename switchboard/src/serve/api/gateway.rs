@@ -144,11 +144,11 @@ async fn settle(
         let message = "the question is another one than was answered";
         return Err(ApiError::conflict("changed", message));
     }
-    let change = answer(&records, &id, said.allow).map_err(|why| match why {
+    let answered = answer(&*app.store, &records, &id, said.allow).await?;
+    answered.map_err(|why| match why {
         Unanswerable::Unknown => ApiError::not_found("waiting call"),
         Unanswerable::Answered => ApiError::conflict("answered", "the call was answered already"),
     })?;
-    app.store.commit(vec![change]).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

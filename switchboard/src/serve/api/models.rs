@@ -18,6 +18,7 @@ use crate::serve::error::ApiError;
 use crate::serve::input::{Body, User};
 use crate::serve::routes::Routes;
 use crate::servers::Host;
+use crate::setup::settings::forget_keys;
 use crate::setup::{adopt, choice};
 use crate::store::{Change, Setting, StoredValue, UserId};
 
@@ -266,5 +267,6 @@ async fn choose(
         Change::PutSetting(Setting::new(user.clone(), key.clone(), value.clone()))
     });
     app.store.commit(gone.chain(set).collect()).await?;
+    forget_keys(&user, &before, &after).await?;
     show(State(app), User(user)).await
 }

@@ -4,8 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use serde_json::{Map, Value};
 
-use crate::exit::Failure;
-use crate::models::{Wanted, forget_model_key, key_prefix};
+use crate::models::Wanted;
 use crate::serve::app::App;
 use crate::serve::error::ApiError;
 use crate::serve::input::{Body, User};
@@ -13,7 +12,7 @@ use crate::serve::routes::Routes;
 use crate::servers::Host;
 use crate::servers::{PlainSecrets, roots};
 use crate::setup::settings::{
-    check, forgotten_keys, hidden, is_of_host, is_of_model, keys_stay, setting,
+    check, forget_keys, hidden, is_of_host, keys_stay, model_stays, setting,
 };
 use crate::store::{Change, UserId};
 
@@ -43,7 +42,6 @@ async fn change(
     let before = app.server_pool.settings(&user).await?;
     let mut wanted = before.clone();
     let mut changes = Vec::new();
-    let named: Vec<String> = said.keys().cloned().collect();
     for (key, value) in said {
         if is_of_host(&key) && !value.is_null() && app.server_pool.host(&user) == Host::Forbidden {
             let message = format!("setting {key:?} is about this machine");
@@ -51,8 +49,10 @@ async fn change(
         }
         let change = match value {
             Value::Null => {
-                check(&key).map_err(|failure| ApiError::unfit_for(failure).at(&key))?;
-                wanted.remove(&key);
+                // What is stored can be removed, whatever its name.
+                if wanted.remove(&key).is_none() {
+                    check(&key).map_err(|failure| ApiError::unfit_for(failure).at(&key))?;
+                }
                 Change::DeleteSetting(user.clone(), key)
             }
             // What is sent back as it was shown stays.
@@ -69,25 +69,15 @@ async fn change(
         changes.push(change);
     }
     keys_stay(&before, &wanted).map_err(ApiError::unfit_for)?;
-    // What is stored can be used, or is not stored. A model that could not be used before does not
-    // prevent other changes.
-    if wanted.contains_key("model") && named.iter().any(|key| is_of_model(key)) {
-        let (model, pool) = (Wanted::default(), &app.server_pool);
-        let choice = pool.choice(&user, &model, &wanted).await;
-        let chosen = named.iter().any(|key| key == "model");
-        if let Err(failure) = choice
-            && (chosen || pool.choice(&user, &model, &before).await.is_ok())
-        {
-            return Err(ApiError::unfit_for(failure).at("model"));
-        }
-    }
+    let (pool, user_id) = (&app.server_pool, &user);
+    let chosen =
+        move |settings| async move { pool.choice(user_id, &Wanted::default(), &settings).await };
+    let stays = model_stays(&before, &wanted, chosen).await;
+    stays.map_err(|failure| ApiError::unfit_for(failure).at("model"))?;
     app.store.commit(changes).await?;
     if before.get(roots::SETTING) != wanted.get(roots::SETTING) {
         app.server_pool.roots_changed(&user).await;
     }
-    for kept in forgotten_keys(&before, &wanted) {
-        let forgotten = forget_model_key(&kept, &key_prefix(&user)).await;
-        forgotten.map_err(Failure::from)?;
-    }
+    forget_keys(&user, &before, &wanted).await?;
     shown(&app, &user).await
 }

@@ -382,3 +382,17 @@ pub(super) async fn settings_hold_any_json(store: &dyn Store) -> Outcome {
     assert_eq!(store.settings(&user).await?.len(), rows.len() - 1);
     Ok(())
 }
+
+pub(super) async fn of_two_who_add_a_setting_one_does(store: &dyn Store) -> Outcome {
+    let user = UserId::local();
+    let add = |value| Change::AddSetting(Setting::new(user.clone(), "answer", value));
+    store.commit(vec![add(json!("first"))]).await?;
+    fails!(
+        store,
+        vec![add(json!("second"))],
+        StoreError::Conflict { what: "setting" }
+    );
+    let first = Setting::new(user.clone(), "answer", "first");
+    assert_eq!(store.settings(&user).await?, [first]);
+    Ok(())
+}

@@ -112,6 +112,11 @@ impl<C: Connection> Session<'_, C> {
                 orphans.push(orphan(row.try_get(3)?));
                 continue;
             }
+            // A commit locks the lease before the run: whoever waited for it here, with the run locked, would
+            // be waited for as well. What is passed over is found again.
+            if before.is_some() && !self.lock_lease(&conversation).await? {
+                continue;
+            }
             let sql = "INSERT INTO leases (conversation_id, id, holder) VALUES ($1, $2, $3)
                  ON CONFLICT (conversation_id) DO UPDATE SET
                      id = excluded.id, holder = excluded.holder, challenged_at = NULL,
@@ -128,6 +133,12 @@ impl<C: Connection> Session<'_, C> {
             }
         }
         Ok(orphans)
+    }
+
+    /// Locks a lease, unless another transaction has locked it; whether it did.
+    async fn lock_lease(&self, conversation: &str) -> Result<bool, Failure> {
+        let sql = "SELECT 1 FROM leases WHERE conversation_id = $1 FOR UPDATE SKIP LOCKED";
+        Ok(!self.query(sql, &[conversation.into()]).await?.is_empty())
     }
 
     async fn driver(&self, conversation: &ConversationId) -> Result<Option<HolderId>, Failure> {

@@ -5,6 +5,7 @@ use deadpool_postgres::{GenericClient as _, Object, Transaction};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Error, Row};
 
+use crate::store::statements;
 use crate::store::table::Field;
 
 /// How statements are sent.
@@ -36,6 +37,7 @@ macro_rules! connection {
                 params: &[Field],
                 how: Statements,
             ) -> Result<Vec<Row>, Error> {
+                statements::sent(1);
                 match how {
                     Statements::Prepared => {
                         let statement = self.prepare_cached(sql).await?;
@@ -51,6 +53,7 @@ macro_rules! connection {
                 params: &[Field],
                 how: Statements,
             ) -> Result<u64, Error> {
+                statements::sent(1);
                 match how {
                     Statements::Prepared => {
                         let statement = self.prepare_cached(sql).await?;

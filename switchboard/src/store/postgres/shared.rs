@@ -14,6 +14,7 @@ use crate::store::postgres::limits::PostgresLimits;
 use crate::store::postgres::listen::{self, Ear};
 use crate::store::postgres::session::{Failure, Session};
 use crate::store::postgres::tries::{FIRST_PAUSE, Tries, is_in_the_way};
+use crate::store::statements;
 
 /// What all clones of a store share.
 pub(super) struct Shared {
@@ -105,13 +106,20 @@ impl Shared {
         work: impl AsyncFnOnce(Session<'_, Transaction<'_>>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         self.work(async |client| {
-            let transaction = client.transaction().await?;
-            transaction.batch_execute(&self.guard()).await?;
+            let transaction = self.begin(client).await?;
             let done = work(self.session(&transaction)).await?;
             transaction.commit().await?;
             Ok(done)
         })
         .await
+    }
+
+    /// Begins a transaction; its end is counted with it.
+    async fn begin<'c>(&self, client: &'c mut Object) -> Result<Transaction<'c>, Failure> {
+        statements::sent(3);
+        let transaction = client.transaction().await?;
+        transaction.batch_execute(&self.guard()).await?;
+        Ok(transaction)
     }
 
     /// A process that hangs or is cut off within a transaction must not keep its rows locked for
@@ -139,8 +147,7 @@ impl Shared {
         // The transaction's id, once nothing is left but to commit it.
         let mut made: Option<(String, Vec<u64>)> = None;
         let attempt = self.work(async |client| {
-            let transaction = client.transaction().await?;
-            transaction.batch_execute(&self.guard()).await?;
+            let transaction = self.begin(client).await?;
             let session = self.session(&transaction);
             let numbers = match session.apply_all(changes).await? {
                 Ok(numbers) => numbers,

@@ -163,11 +163,12 @@ impl<C: Connection> Session<'_, C> {
                 self.execute(sql, &kept).await?;
             }
             Change::PutSetting(setting) => {
-                if setting.is_unagreed_secret() {
-                    let of = format!("the setting {:?}", setting.key);
-                    return Err(StoreError::PlainSecret { of }.into());
-                }
+                setting.check()?;
                 self.put(&table::SETTINGS, setting).await?;
+            }
+            Change::AddSetting(setting) => {
+                setting.check()?;
+                self.insert(&table::SETTINGS, setting).await?;
             }
             Change::DeleteSetting(user, key) => {
                 let sql = "DELETE FROM settings WHERE user_id = $1 AND key = $2";

@@ -4,6 +4,7 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::store::error::StoreError;
 use crate::store::id::{AssistantId, UserId};
 use crate::store::row::model_options::ModelOptions;
 use crate::store::stored_value::StoredValue;
@@ -127,10 +128,15 @@ impl Setting {
         }
     }
 
-    /// Whether a secret is to be stored as plain text though the user did not agree to it.
-    pub(in crate::store) fn is_unagreed_secret(&self) -> bool {
+    /// Fails if a secret is to be stored as plain text though the user did not agree to it.
+    pub(in crate::store) fn check(&self) -> Result<(), StoreError> {
         let value: Option<StoredValue> = self.value.as_str().and_then(|text| text.parse().ok());
-        !self.plain_secret && value.is_some_and(|value| value.is_plain())
+        match !self.plain_secret && value.is_some_and(|value| value.is_plain()) {
+            true => Err(StoreError::PlainSecret {
+                of: format!("the setting {:?}", self.key),
+            }),
+            false => Ok(()),
+        }
     }
 }
 

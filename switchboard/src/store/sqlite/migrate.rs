@@ -3,9 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::trace::{TraceEvent, TraceEventCodes};
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
 use crate::store::error::StoreError;
+use crate::store::statements;
 
 /// What takes the tables from each version to the next. Never change one that was released.
 const STEPS: &[&str] = &[
@@ -24,13 +26,15 @@ const STEPS: &[&str] = &[
     include_str!("tables_13_options.sql"),
 ];
 
-/// EventCursor our files, from the fifth version on: "swbd".
+/// Marks our files, from the fifth version on: "swbd".
 const APPLICATION_ID: i32 = 0x7377_6264;
 /// The first version of the tables whose files are marked.
 const FIRST_MARKED: u32 = 5;
 
 /// Sets what holds for a connection rather than for the file.
 pub(super) fn configure(connection: &Connection, busy: Duration) -> rusqlite::Result<()> {
+    let count: fn(TraceEvent<'_>) = |_| statements::sent(1);
+    connection.trace_v2(TraceEventCodes::SQLITE_TRACE_STMT, Some(count));
     connection.busy_timeout(busy)?;
     connection.set_prepared_statement_cache_capacity(128);
     write_ahead(connection, busy)?;

@@ -30,6 +30,19 @@ impl Table {
         }
     }
 
+    /// Adds a row whose key must be free.
+    pub(super) fn insert(
+        &self,
+        connection: &Connection,
+        row: &impl Serialize,
+        row_bytes: usize,
+    ) -> Result<(), StoreError> {
+        let columns = self.columns(row, row_bytes)?;
+        let sql = self.insert_sql(&columns, mark);
+        let values = columns.iter().map(|(_, value)| value);
+        self.execute(connection, &sql, values).map(drop)
+    }
+
     /// Executes a statement that writes a row of this table; how many were changed.
     pub(super) fn execute<'v>(
         &self,

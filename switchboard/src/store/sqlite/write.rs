@@ -186,11 +186,12 @@ fn apply(
             execute(connection, sql, kept)?;
         }
         Change::PutSetting(setting) => {
-            if setting.is_unagreed_secret() {
-                let of = format!("the setting {:?}", setting.key);
-                return Err(StoreError::PlainSecret { of });
-            }
+            setting.check()?;
             table::SETTINGS.put(connection, setting, row_bytes)?;
+        }
+        Change::AddSetting(setting) => {
+            setting.check()?;
+            table::SETTINGS.insert(connection, setting, row_bytes)?;
         }
         Change::DeleteSetting(user, key) => {
             let sql = "DELETE FROM settings WHERE user_id = ? AND key = ?";

@@ -288,27 +288,27 @@ fn a_question_that_no_one_answers_stays_open() {
 #[test]
 fn recorded_answers_are_played_back_without_a_model() {
     let desk = Desk::new();
-    let tape = desk.home().join("tape.json");
-    let tape = tape.to_str().unwrap();
+    let cassette = desk.home().join("cassette.json");
+    let cassette = cassette.to_str().unwrap();
     let ask = ["run", "2 plus 3", "--approve", "auto", "--quiet"];
-    let recorded = desk.run(&[&ask[..], &["--record", tape]].concat());
-    let played = desk.run(&[&ask[..], &["--replay", tape]].concat());
+    let recorded = desk.run(&[&ask[..], &["--record", cassette]].concat());
+    let played = desk.run(&[&ask[..], &["--replay", cassette]].concat());
     assert_eq!(played.status.code(), Some(0), "{}", text(&played.stderr));
     assert_eq!(text(&played.stdout), text(&recorded.stdout));
-    let other = desk.run(&["run", "something else", "--replay", tape]);
+    let other = desk.run(&["run", "something else", "--replay", cassette]);
     assert_eq!(other.status.code(), Some(2));
 }
 
 #[test]
 fn flags_and_assistants_say_how_the_model_answers_and_the_flag_wins() {
     let desk = Desk::new();
-    let tape = desk.home().join("tape.json");
+    let cassette = desk.home().join("cassette.json");
     let asked = |more: &[&str]| {
-        let _ = std::fs::remove_file(&tape);
-        let record = ["run", "hello", "--record", tape.to_str().unwrap()];
+        let _ = std::fs::remove_file(&cassette);
+        let record = ["run", "hello", "--record", cassette.to_str().unwrap()];
         let ran = desk.run(&[&record[..], more].concat());
         assert_eq!(ran.status.code(), Some(0), "{}", text(&ran.stderr));
-        std::fs::read_to_string(&tape)
+        std::fs::read_to_string(&cassette)
             .unwrap()
             .replace(['\\', ' '], "")
     };

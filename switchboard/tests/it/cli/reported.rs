@@ -99,7 +99,36 @@ fn flags_that_would_be_ignored_are_refused() {
             &["config", "set", "models.x.tools", "perhaps"],
             "true or false",
         ),
+        (&["config", "set", "models.x.context", "0"], "tokens"),
         (&["config", "set", "prices.x", "cheap"], "cheap"),
+        (
+            &["config", "set", "prices.x", r#"{"input": -1, "output": 1}"#],
+            "dollars per million",
+        ),
+        (
+            &[
+                "config",
+                "set",
+                "prices.x",
+                r#"{"input": 1, "output": 1, "in": 1}"#,
+            ],
+            "dollars per million",
+        ),
+        (&["config", "set", "model", " "], "a model's name"),
+        (
+            &["config", "set", "providers.no-such.key", "env:A"],
+            "no-such",
+        ),
+        (
+            &["config", "set", "endpoints.mine.wire", "vertex"],
+            "or prompt",
+        ),
+        (&["call", "demo", "add", "--timeout", "0"], "--timeout"),
+        (
+            &["call", "demo", "add", "--idle-timeout", "0"],
+            "--idle-timeout",
+        ),
+        (&["run", "hello", "--timeout", "0"], "--timeout"),
         (
             &["assistants", "add", "x", "--approve", "perhaps"],
             "perhaps",
@@ -256,6 +285,23 @@ fn at_a_limit_the_model_sums_up_if_that_is_wished_for_or_set() {
     desk.json(&["config", "set", "on_limit", "summarize"]);
     assert_eq!(rounds(&[]), 2);
     assert_eq!(rounds(&["--on-limit", "stop"]), 1);
+}
+
+#[test]
+fn a_schema_that_no_answer_can_match_is_refused_before_anything_is_asked_or_stored() {
+    let desk = Desk::new();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("schema.json");
+    std::fs::write(&file, r##"{"properties": {"a": {"$ref": "#/nowhere"}}}"##).unwrap();
+    let output = desk.run(&["run", "hi", "--output-schema", file.to_str().unwrap()]);
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(
+        error.contains("schema.json: the output schema cannot be compiled"),
+        "{error}"
+    );
+    let sessions = desk.json(&["session", "list"]);
+    assert!(!sessions.to_string().contains("hi"), "{sessions}");
 }
 
 #[test]

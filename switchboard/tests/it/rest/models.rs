@@ -81,6 +81,45 @@ async fn a_typed_key_is_tried_kept_in_a_private_file_and_never_sent_back() {
     model.stop().await;
 }
 
+/// A key that the page kept in a private file, for an endpoint of this machine that nothing answers at.
+async fn with_a_kept_key(desk: &Desk) -> String {
+    let place = json!({"baseUrl": "http://127.0.0.1:9/v1", "key": SECRET, "model": "llama"});
+    let used = desk.say("POST models/use", place).await.is(200);
+    assert_eq!(holders(&desk.bench.path()).len(), 1);
+    let name = used.body["current"]["name"].as_str().unwrap();
+    name.rsplit_once('/').unwrap().0.to_owned()
+}
+
+#[tokio::test]
+async fn a_key_that_no_setting_names_any_more_is_removed_from_wherever_it_was_dropped() {
+    let none = Vec::<std::path::PathBuf>::new();
+    for arguments in [
+        &["config", "set", "endpoints.PLACE.key"][..],
+        &["config", "set", "endpoints.PLACE.key", "env:OTHER"],
+        &["model", "set", "PLACE/llama", "--key", "env:OTHER"],
+    ] {
+        let desk = Desk::open();
+        let place = with_a_kept_key(&desk).await;
+        let words = arguments.iter().map(|it| it.replace("PLACE", &place));
+        let words: Vec<String> = words.collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let ran = desk.bench.run_beside(&words);
+        assert_eq!(ran.exit, 0, "{words:?}: {}", ran.stderr);
+        assert_eq!(holders(&desk.bench.path()), none, "{words:?}");
+        desk.close();
+    }
+    // An address of another origin does not take the key along, on the page neither.
+    let desk = Desk::open();
+    let place = with_a_kept_key(&desk).await;
+    let moved = json!({
+        format!("endpoints.{place}.base_url"): "http://127.0.0.1:10/v1",
+        format!("endpoints.{place}.key"): "env:OTHER",
+    });
+    desk.say("PUT settings", moved).await.is(200);
+    assert_eq!(holders(&desk.bench.path()), none);
+    desk.close();
+}
+
 #[tokio::test]
 async fn a_wrong_key_a_wrong_address_and_no_model_are_refused_where_they_were_given() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -20,9 +20,17 @@ async fn settings_are_checked_stored_hidden_and_forgotten() {
         json!({"max_cost": -2}),
         json!({"model": "no-such-model"}),
         json!({"model": 5}),
+        json!({"model": " "}),
         json!({"colour": "red"}),
         json!({"colour": null}),
         json!({"prices.mine": "cheap"}),
+        json!({"prices.mine": {"input": -1, "output": 2}}),
+        json!({"prices.mine": {"input": 1, "output": 2, "cached": 1}}),
+        json!({"prices. ": {"input": 1, "output": 2}}),
+        json!({"models.mine.context": 0}),
+        json!({"models. .tools": true}),
+        json!({"providers.no-such.key": "env:MY_KEY"}),
+        json!({"endpoints.mine.wire": "vertex"}),
         json!({"providers.openai.key": "hush"}),
         json!({"providers.openai.key": "plain:hush"}),
         json!({"max_rounds": 9, "approve": "never"}),
@@ -40,6 +48,48 @@ async fn settings_are_checked_stored_hidden_and_forgotten() {
     .is(200);
     desk.ask("GET settings").await.is(200);
     insta::assert_json_snapshot!("settings", desk.reported());
+    desk.close();
+}
+
+#[tokio::test]
+async fn no_change_makes_the_model_unusable_and_one_that_is_unusable_prevents_no_other_change() {
+    let desk = Desk::open();
+    let works = json!({"providers.openai.key": "env:MINE", "model": "openai/gpt-5"});
+    desk.say("PUT settings", works).await.is(200);
+    let keyless = json!({"providers.openai.key": null});
+    let refused = desk.say("PUT settings", keyless).await.is(422);
+    assert_eq!(
+        refused.body["error"]["details"]["field"], "model",
+        "{}",
+        refused.text
+    );
+    let ran = desk
+        .bench
+        .run_beside(&["config", "set", "providers.openai.key"]);
+    assert_eq!(ran.exit, 2, "{}", ran.stderr);
+    let both = json!({"providers.openai.key": null, "model": null});
+    desk.say("PUT settings", both).await.is(200);
+    desk.close();
+
+    // Its key is in a variable that is not there any more.
+    let bench = Bench::new().on_tested_store();
+    let set = ["config", "set", "model", "openai/gpt-5"];
+    let mut command = bench.command(&set);
+    let output = command.env("OPENAI_API_KEY", "hush").output().unwrap();
+    assert!(output.status.success());
+    let desk = Desk::with(bench, &[], &[]);
+    let other =
+        json!({"endpoints.mine.base_url": "https://llm.example/v1", "model": "openai/gpt-5"});
+    desk.say("PUT settings", other).await.is(200);
+    let other = [
+        "config",
+        "set",
+        "endpoints.mine.base_url",
+        "https://llm.example/v2",
+    ];
+    assert_eq!(desk.bench.run_beside(&other).exit, 0);
+    let chosen = json!({"model": "openai/gpt-5-mini"});
+    desk.say("PUT settings", chosen).await.is(422);
     desk.close();
 }
 

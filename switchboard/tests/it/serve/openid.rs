@@ -18,7 +18,7 @@ use super::house::Reply;
 use crate::cli::Desk;
 
 /// A provider. Each code stands for what its ID token claims.
-struct Provider {
+pub(super) struct Provider {
     key: Ed25519KeyPair,
     url: Mutex<String>,
     /// The claims of the next token, and the challenge that its verifier must fit.
@@ -28,7 +28,7 @@ struct Provider {
 }
 
 impl Provider {
-    async fn start(more: Option<Value>) -> Arc<Self> {
+    pub(super) async fn start(more: Option<Value>) -> Arc<Self> {
         let document = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).unwrap();
         let provider = Arc::new(Self {
             key: Ed25519KeyPair::from_pkcs8(document.as_ref()).unwrap(),
@@ -48,7 +48,7 @@ impl Provider {
         provider
     }
 
-    fn url(&self) -> String {
+    pub(super) fn url(&self) -> String {
         self.url.lock().clone()
     }
 }
@@ -353,4 +353,33 @@ async fn a_provider_with_thin_tokens_is_asked_for_the_address_and_the_groups() {
     *team.provider.more.lock() = Some(json!({"sub": "1", "groups": ["devs"]}));
     let nowhere = team.log_in(json!({}));
     assert_eq!(nowhere, Err("/#problem=domain".to_owned()));
+}
+
+#[test]
+fn a_provider_or_a_secret_that_cannot_be_used_is_exit_1_with_its_name() {
+    let desk = Desk::new().on_tested_store();
+    let provider = [
+        "--oidc-issuer",
+        "http://127.0.0.1:9",
+        "--oidc-client-id",
+        "us",
+    ];
+    let refused = |more: &[&str]| {
+        let serve = ["serve", "--json", "--port", "0"];
+        let output = desk.run(&[&serve[..], &provider, more].concat());
+        assert_eq!(output.status.code(), Some(1));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let said = refused(&[]);
+    assert!(said.contains("http://127.0.0.1:9"), "{said}");
+    let said = refused(&["--oidc-client-secret", "env:NOT_SET"]);
+    assert!(
+        said.contains("the variable NOT_SET of --oidc-client-secret"),
+        "{said}"
+    );
+    let said = refused(&["--oidc-client-secret", "/none/secret"]);
+    assert!(
+        said.contains("/none/secret") && said.contains("cannot be read"),
+        "{said}"
+    );
 }

@@ -31,3 +31,19 @@ fn as_many_connections_come_in_as_the_system_allows() {
     assert_eq!(house.ask("GET", "/api/health", None).0, 200);
     drop(readers);
 }
+
+#[test]
+fn statements_that_are_sent_to_the_store_are_counted() {
+    let house = House::open();
+    let sent = || -> u64 {
+        let reply = house.fetch("local", "GET", "/metrics", None);
+        let text = String::from_utf8(reply.body).unwrap();
+        let mut lines = text.lines();
+        let name = "switchboard_store_statements_total ";
+        let line = lines.find_map(|line| line.strip_prefix(name));
+        line.unwrap().parse().unwrap()
+    };
+    let before = sent();
+    house.post("/api/conversations", &serde_json::json!({}));
+    assert!(sent() > before);
+}

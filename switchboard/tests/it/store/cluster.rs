@@ -7,6 +7,7 @@ use switchboard::store::{
     Change, Cluster, Conversation, ConversationId, LeaseId, Orphan, PostgresLimits, PostgresStore,
     RemoteCommand, Run, Setting, Store, StoreError, UserId,
 };
+use tokio_postgres::NoTls;
 
 use super::postgres::Server;
 
@@ -38,9 +39,25 @@ async fn driven(store: &PostgresStore) -> (ConversationId, LeaseId) {
     (id, lease)
 }
 
+fn ids(claimed: Vec<Orphan>) -> Vec<ConversationId> {
+    claimed.into_iter().map(|it| it.conversation).collect()
+}
+
 async fn claim(store: &PostgresStore, driven: &[ConversationId]) -> Vec<Orphan> {
     let users = [UserId::local()];
     store.claim(&users, driven, 10).await.unwrap()
+}
+
+/// The same, until there is something: a process is not known to be dead before its time is over.
+async fn claim_some(store: &PostgresStore, driven: &[ConversationId]) -> Vec<Orphan> {
+    let mut mail = store.mail();
+    loop {
+        let claimed = claim(store, driven).await;
+        if !claimed.is_empty() {
+            return claimed;
+        }
+        let _ = tokio::time::timeout(LEASE / 10, mail.changed()).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -55,15 +72,7 @@ async fn what_a_dead_process_drove_is_claimed_once_and_it_writes_nothing_more() 
         let dying = open(&url).await;
         driven(&dying).await
     };
-    // It is not known to be dead before its time is over.
-    let mut mail = alive.mail();
-    let claimed = loop {
-        let claimed = claim(&alive, std::slice::from_ref(&own)).await;
-        if !claimed.is_empty() {
-            break claimed;
-        }
-        let _ = tokio::time::timeout(LEASE / 10, mail.changed()).await;
-    };
+    let claimed = claim_some(&alive, std::slice::from_ref(&own)).await;
     assert_eq!((&claimed[0].conversation, claimed[0].deaths), (&left, 1));
     assert_eq!(claimed.len(), 1, "what is driven here is left alone");
     assert_eq!(claim(&other, &[]).await, [], "no two get the same");
@@ -85,6 +94,29 @@ async fn what_a_dead_process_drove_is_claimed_once_and_it_writes_nothing_more() 
     let claimed = claim(&other, &[]).await;
     assert_eq!(claimed.len(), 2, "{claimed:?}");
     assert!(claimed.iter().all(|orphan| orphan.deaths == 0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_claim_waits_for_no_other_transaction_and_finds_later_what_it_passed_over() {
+    let Some(server) = Server::find().await else {
+        return;
+    };
+    let url = server.database().await;
+    let alive = open(&url).await;
+    let ((busy, _), (free, _)) = {
+        let dying = open(&url).await;
+        (driven(&dying).await, driven(&dying).await)
+    };
+    // As a commit that is about to move the run on.
+    let (mut client, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    let commit = client.transaction().await.unwrap();
+    let sql = "SELECT holder FROM leases WHERE conversation_id = $1 FOR UPDATE";
+    commit.query_one(sql, &[&busy.as_str()]).await.unwrap();
+    let first = claim_some(&alive, &[]).await;
+    assert_eq!(ids(first), [free.clone()]);
+    commit.rollback().await.unwrap();
+    assert_eq!(ids(claim(&alive, &[free]).await), [busy]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -168,3 +168,46 @@ async fn a_certificate_that_is_not_trusted_is_refused_with_what_to_do() {
     let error = refused(LIST, &format!("postgres://me:hush@localhost:{port}/team"));
     says(&error, &["certificate", "SSL_CERT_FILE", "sslmode=disable"]);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_copy_into_a_database_with_something_in_it_changes_nothing() {
+    let Some(server) = Server::find().await else {
+        return;
+    };
+    let (full, desk) = (server.database().await, Desk::new());
+    let open = || PostgresStore::open(&full, PostgresLimits::default());
+    let store = open().await.unwrap();
+    let put = |desk: &str| {
+        let setting = Setting::new(UserId::local(), "model", desk);
+        switchboard::store::Change::PutSetting(setting)
+    };
+    store.commit(vec![put("theirs")]).await.unwrap();
+    store.close().await.unwrap();
+    let set = desk
+        .command(&["config", "set", "model", "demo"])
+        .output()
+        .unwrap();
+    assert!(set.status.success());
+    let file = desk.home().join("switchboard.db").display().to_string();
+    let copy = desk
+        .command(&["store", "copy", &file, &full, "--json"])
+        .output()
+        .unwrap();
+    assert_eq!(copy.status.code(), Some(1));
+    let said: Value = serde_json::from_slice(&copy.stderr).unwrap();
+    says(
+        &said,
+        &[
+            "is not empty, and was left as it is",
+            "a database without tables",
+        ],
+    );
+    let settings = open()
+        .await
+        .unwrap()
+        .settings(&UserId::local())
+        .await
+        .unwrap();
+    assert_eq!(settings.len(), 1);
+    assert_eq!(settings[0].value, "theirs");
+}

@@ -10,8 +10,8 @@ use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 
+use crate::call::questions::Question;
 use crate::error::Failure;
-use crate::questions::Question;
 
 /// Events that wait for the handler; progress and log messages beyond it are dropped, questions wait.
 pub(crate) const QUEUE: usize = 256;

@@ -22,10 +22,10 @@ use mcp_manager::{CallOptions, Manager, ManagerError, ServerName};
 use mcp_server::{Context, Error, Roots};
 use tokio::sync::mpsc;
 
+use crate::call::leg::Leg;
+use crate::call::live_call::{LiveCall, QUEUE};
 use crate::error::Failure;
 use crate::gateway::Shared;
-use crate::leg::Leg;
-use crate::live_call::{LiveCall, QUEUE};
 
 /// How long a relayed request may take, and stay silent. Its client has its own limit, and cancels what it no longer
 /// waits for; this one bounds the requests of clients that have none.

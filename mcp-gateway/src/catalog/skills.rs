@@ -15,10 +15,10 @@ use mcp_server::{Context, Error};
 use parking_lot::Mutex;
 use tokio::time::timeout;
 
+use crate::catalog::lists::Current;
+use crate::catalog::routes::{Merged, Part};
 use crate::error;
 use crate::gateway::Shared;
-use crate::lists::Current;
-use crate::routes::{Merged, Part};
 
 /// Time that a server has to list its skills; one that takes longer is left out.
 const LIST_TIMEOUT: Duration = Duration::from_secs(5);
@@ -76,7 +76,9 @@ impl Shared {
     ) -> Result<GetSkillResult, Error> {
         params.meta = None;
         let server = self.skill_server(&params.uri, cx).await?;
-        self.plain::<SkillsGet>(&server, &params, cx).await
+        let mut skill = self.plain::<SkillsGet>(&server, &params, cx).await?;
+        skill.cache_scope = skill.cache_scope.map(|scope| self.scope(scope));
+        Ok(skill)
     }
 
     pub(crate) async fn read_directory(
@@ -86,7 +88,9 @@ impl Shared {
     ) -> Result<ListResourcesResult, Error> {
         params.meta = None;
         let server = self.skill_server(&params.uri, cx).await?;
-        self.plain::<ReadDirectory>(&server, &params, cx).await
+        let mut listed = self.plain::<ReadDirectory>(&server, &params, cx).await?;
+        listed.cache_scope = listed.cache_scope.map(|scope| self.scope(scope));
+        Ok(listed)
     }
 
     /// The server of a skill or of one of its files; the only one with skills answers for what no

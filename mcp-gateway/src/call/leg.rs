@@ -9,11 +9,11 @@ use mcp_manager::{CallOptions, Manager, ManagerError, ServerName};
 use mcp_server::Context;
 use tokio::sync::mpsc;
 
+use crate::call::live_call::{Event, Outcome};
+use crate::call::open_calls::{Asking, Channel, Holder, OpenCall};
+use crate::call::questions::declared;
+use crate::call::relay::{RELAY_TIME, Start, forwarded};
 use crate::gateway::Shared;
-use crate::live_call::{Event, Outcome};
-use crate::open_calls::{Asking, Channel, Holder, OpenCall};
-use crate::questions::declared;
-use crate::relay::{RELAY_TIME, Start, forwarded};
 
 /// What a leg brings along.
 pub(crate) struct Leg {

@@ -1,5 +1,5 @@
-use mcp_client::Client;
 use serde_json::json;
+use switchboard_sdk::prelude::*;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {

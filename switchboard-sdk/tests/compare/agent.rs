@@ -1,10 +1,9 @@
 use std::error::Error;
 
-use agent_loop::{Agent, Answer, Approval, LocalTools, Run, RunLimits};
-use mcp_manager::ServerConfig;
-use provider_adapters::{Anthropic, HttpModel};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use switchboard_sdk::prelude::*;
+use switchboard_sdk::providers::{Anthropic, HttpModel};
 
 #[derive(Deserialize, JsonSchema)]
 struct Weather {

@@ -7,7 +7,7 @@ use mcp_server::Error;
 use parking_lot::Mutex;
 
 use crate::audit::{AuditLog, CallEnd, CallOutcome, CallRecord};
-use crate::gate::Running;
+use crate::call::gate::Running;
 
 /// A call that was admitted. It is held for as long as the call lives, between its rounds as well: one that is dropped
 /// before its end is recorded was cancelled.

@@ -12,10 +12,10 @@ use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
-use crate::completions::Completions;
+use crate::call::completions::Completions;
+use crate::call::open_calls::{Asking, Channel, Holder, OpenCalls, Registration};
+use crate::call::questions::{AskingServers, QuestionRelay};
 use crate::error::Failure;
-use crate::open_calls::{Asking, Channel, Holder, OpenCalls, Registration};
-use crate::questions::{AskingServers, QuestionRelay};
 
 /// The limits of per-client connections.
 #[derive(Clone, Copy, Debug)]

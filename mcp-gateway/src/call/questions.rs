@@ -13,9 +13,9 @@ use mcp_server::{AskError, Context, Question as Ask, Roots};
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
-use crate::completions::Completions;
-use crate::live_call::Event;
-use crate::open_calls::{Asking, Channel, OpenCalls};
+use crate::call::completions::Completions;
+use crate::call::live_call::Event;
+use crate::call::open_calls::{Asking, Channel, OpenCalls};
 
 /// The legacy servers that have asked something: they get a connection for each client.
 #[derive(Default)]

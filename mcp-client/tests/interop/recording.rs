@@ -13,17 +13,17 @@ use tokio::sync::watch;
 /// Everything that was sent so far, oldest first.
 pub(crate) type Sent = watch::Sender<Vec<Value>>;
 
-/// Connects as another does, with a tape running.
+/// Connects as another does, and records what is sent.
 #[derive(Debug)]
 pub(crate) struct Recorded {
     pub(crate) connect: Arc<dyn Connect>,
     pub(crate) sent: Sent,
     /// That of the last connection that was made.
-    pub(crate) shape: watch::Sender<Option<TransportKind>>,
+    pub(crate) kind: watch::Sender<Option<TransportKind>>,
 }
 
 #[derive(Debug)]
-struct Tape {
+struct Recording {
     transport: Arc<dyn Transport>,
     sent: Sent,
 }
@@ -32,9 +32,9 @@ struct Tape {
 impl Connect for Recorded {
     async fn connect(&self) -> Result<Arc<dyn Transport>, TransportError> {
         let transport = self.connect.connect().await?;
-        self.shape.send_replace(Some(transport.kind()));
+        self.kind.send_replace(Some(transport.kind()));
         let sent = self.sent.clone();
-        Ok(Arc::new(Tape { transport, sent }))
+        Ok(Arc::new(Recording { transport, sent }))
     }
 
     fn target(&self) -> String {
@@ -50,13 +50,13 @@ impl Connect for Recorded {
         Some(Arc::new(Self {
             connect,
             sent: self.sent.clone(),
-            shape: self.shape.clone(),
+            kind: self.kind.clone(),
         }))
     }
 }
 
 #[async_trait]
-impl Transport for Tape {
+impl Transport for Recording {
     async fn send(&self, message: Outgoing) -> Result<(), SendError> {
         let value = serde_json::from_slice(&message.body).unwrap();
         self.transport.send(message).await?;

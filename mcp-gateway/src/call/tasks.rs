@@ -13,12 +13,12 @@ use mcp_server::{Context, Error};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-use crate::admitted::record_end;
 use crate::audit::{CallDecision, CallEnd, CallOutcome, CallRecord, digest};
+use crate::call::admitted::record_end;
+use crate::call::gate::seconds;
+use crate::call::leg::capabilities;
 use crate::error;
-use crate::gate::seconds;
 use crate::gateway::Shared;
-use crate::leg::capabilities;
 
 const PURPOSE: &str = "task";
 

@@ -9,12 +9,12 @@ use mcp_manager::ServerName;
 use mcp_server::{Context, Error, ToolReply};
 use tool_policy::{Alarm, ToolInfo};
 
-use crate::admitted::{Admitted, record_start};
 use crate::audit::{CallDecision, CallOutcome, CallRecord, digest};
-use crate::gate::Refused;
+use crate::call::admitted::{Admitted, record_start};
+use crate::call::gate::Refused;
+use crate::call::relay::Start;
+use crate::catalog::meta_tools::MetaOutcome;
 use crate::gateway::Shared;
-use crate::meta_tools::MetaOutcome;
-use crate::relay::Start;
 
 /// What a call holds itself under.
 const ADMITTED: &str = "admitted";

@@ -7,8 +7,8 @@ use mcp_jsonrpc::model::{CacheScope, Prompt, Resource, ResourceTemplate, Tool};
 use mcp_manager::{Catalog, ItemKind, Listing};
 use parking_lot::Mutex;
 
+use crate::catalog::routes::{Item, Merged, Part};
 use crate::gateway::Upstreams;
-use crate::routes::{Item, Merged, Part};
 
 /// A kind of item that the manager lists.
 pub(crate) trait Listable: Item + Send + Sync + 'static {

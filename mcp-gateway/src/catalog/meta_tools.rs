@@ -12,9 +12,9 @@ use tool_policy::{
     stand_ins,
 };
 
+use crate::catalog::outputs::Outputs;
+use crate::catalog::routes::Merged;
 use crate::gateway::Shared;
-use crate::outputs::Outputs;
-use crate::routes::Merged;
 
 /// Which of them there are.
 #[derive(Default)]

@@ -10,9 +10,9 @@ use mcp_jsonrpc::model::{
 use mcp_manager::{ServerName, ServerState};
 use mcp_server::{Caller, Context, Error};
 
+use crate::catalog::profile::Profile;
+use crate::catalog::routes::{Item, Merged};
 use crate::gateway::Shared;
-use crate::profile::Profile;
-use crate::routes::{Item, Merged};
 
 /// How many hidden names the instructions list.
 const SHOWN_HIDDEN: usize = 20;

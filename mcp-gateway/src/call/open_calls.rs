@@ -10,8 +10,8 @@ use mcp_transport::TransportKind;
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
-use crate::live_call::Event;
-use crate::questions::Question;
+use crate::call::live_call::Event;
+use crate::call::questions::Question;
 
 /// Questions that wait for a call.
 const MAX_WAITING: usize = 256;

@@ -1,6 +1,5 @@
-use mcp_client::Client;
-use mcp_jsonrpc::model::ElicitResult;
 use serde_json::{Map, json};
+use switchboard_sdk::prelude::*;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
