@@ -11,7 +11,7 @@ const t = text.picker;
 export async function useSkill(path, { uri, name }, attach) {
   const { file, text: words, findings } = await get(`${path}/skills/read${query({ uri })}`);
   if (findings.length) {
-    const signs = findings.map(({ explanation, evidence }) => `${explanation ?? ''} ${evidence ?? ''}`.trim());
+    const signs = findings.map(({ explanation, evidence }) => `${explanation ?? ''} “${evidence ?? ''}”`);
     const about = `${t.suspicious}\n${signs.join('\n')}`;
     if (!(await confirm(plain(name ?? uri), about, t.attachAnyway))) return;
   }
