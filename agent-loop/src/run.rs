@@ -213,7 +213,8 @@ impl Run {
         self.restart();
     }
 
-    /// Continues a run that has ended, as if nothing had stopped it. If the model had the last word, it is told to go on.
+    /// Continues a run that has ended, as if nothing had stopped it. If the model had the last word, an instruction to go
+    /// on is added.
     pub fn proceed(&mut self) {
         if matches!(self.state.phase, Phase::Done(_)) {
             self.tell_after_reply(messages::go_on());

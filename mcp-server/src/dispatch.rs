@@ -11,6 +11,7 @@ pub(crate) mod request_state;
 pub(crate) mod signals;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use bytes::Bytes;
 use mcp_jsonrpc::model;
@@ -293,6 +294,7 @@ impl Exchange {
             moved: Notify::new(),
             held: Mutex::default(),
             signals: Signals::default(),
+            open_questions: AtomicUsize::default(),
             may_detach,
         }))
     }

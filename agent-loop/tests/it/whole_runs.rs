@@ -141,15 +141,19 @@ async fn no_request_ends_with_the_models_own_words() {
     drive(&agent, &mut run).await;
     assert_eq!(run.text(), "time.");
     let requests = model.requests();
-    let told: Vec<String> = requests
+    let instructions: Vec<String> = requests
         .iter()
         .map(|request| match request.conversation.turns().last() {
             Some(Turn::System(turn)) => turn.text.clone(),
             turn => format!("{turn:?}"),
         })
         .collect();
-    assert!(told[1].contains("Make them again"), "{}", told[1]);
-    assert!(told[2].contains("Go on"), "{}", told[2]);
+    assert!(
+        instructions[1].contains("Make them again"),
+        "{}",
+        instructions[1]
+    );
+    assert!(instructions[2].contains("Go on"), "{}", instructions[2]);
     for request in &requests {
         accepted(&request.conversation).unwrap();
         for adapter in adapters() {

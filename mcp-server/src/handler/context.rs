@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 use mcp_jsonrpc::model::{
     ClientCapabilities, Implementation, LogMessageParams, LoggingLevel, Meta, ProgressParams,
@@ -48,6 +48,8 @@ pub(crate) struct Inner {
     /// Notified when `asking` changes.
     pub(crate) moved: Notify,
     pub(crate) signals: Signals,
+    /// The questions that wait for their answers as requests.
+    pub(crate) open_questions: AtomicUsize,
     /// What lives until the call ends.
     pub(crate) held: Mutex<Held>,
     /// Whether this call may become a task.
@@ -131,6 +133,27 @@ impl Rounds {
     }
 }
 
+impl Inner {
+    /// Counts a question until its answer, within the limit of each request.
+    fn open_question(&self, limit: usize) -> Result<OpenQuestion<'_>, AskError> {
+        let before = self.open_questions.fetch_add(1, Ordering::Relaxed);
+        let place = OpenQuestion(&self.open_questions);
+        match before < limit {
+            true => Ok(place),
+            false => Err(AskError::TooMany { limit }),
+        }
+    }
+}
+
+/// A counted question.
+struct OpenQuestion<'a>(&'a AtomicUsize);
+
+impl Drop for OpenQuestion<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 impl Context {
     /// Asks the client a question and waits for the answer: a form or a URL for the user, a completion by its model,
     /// its roots.
@@ -158,8 +181,10 @@ impl Context {
             let asking = inner.asking.lock().clone();
             match asking {
                 Asking::Requests(peer) => {
+                    let _place = inner.open_question(limits.questions())?;
                     let request = question.input_request(client.revision);
-                    let raw = peer.ask(&request, None, &*inner.outlet, limits).await?;
+                    let limit = limits.answer_time();
+                    let raw = peer.ask(&request, None, &*inner.outlet, limit).await?;
                     return question
                         .read(raw.as_ref())
                         .map_err(|reason| AskError::Invalid { reason });

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 use mcp_jsonrpc::model::{CancelledParams, InputRequest, Meta};
 use mcp_jsonrpc::{ErrorObject, RawJson, RequestId, encode_notification, encode_request};
@@ -12,7 +13,6 @@ use tokio::sync::oneshot;
 
 use crate::handler::ask::AskError;
 use crate::pipe::outlet::Outlet;
-use crate::server::limits::ServerLimits;
 
 type Outcome = Result<RawJson, ErrorObject>;
 
@@ -37,13 +37,14 @@ struct Open<'a> {
 }
 
 impl Peer {
-    /// Sends the question by `outlet` and waits for its answer.
+    /// Sends the question by `outlet` and waits for its answer. The requests in flight, and the questions of each, bound
+    /// the open ones.
     pub(crate) async fn ask(
         &self,
         question: &InputRequest,
         related: Option<&Meta>,
         outlet: &dyn Outlet,
-        limits: &ServerLimits,
+        limit: Duration,
     ) -> Result<RawJson, AskError> {
         let id = RequestId::from(self.next.fetch_add(1, Ordering::Relaxed));
         let (sender, answer) = oneshot::channel();
@@ -51,11 +52,6 @@ impl Peer {
             let mut waiting = self.waiting.lock();
             if waiting.closed {
                 return Err(AskError::Disconnected);
-            }
-            if waiting.open.len() >= limits.questions() {
-                return Err(AskError::TooMany {
-                    limit: limits.questions(),
-                });
             }
             waiting.open.insert(id.clone(), sender);
         }
@@ -70,7 +66,7 @@ impl Peer {
         if !outlet.push(message) {
             return Err(AskError::Disconnected);
         }
-        match tokio::time::timeout(limits.answer_time(), answer).await {
+        match tokio::time::timeout(limit, answer).await {
             Ok(Ok(Ok(result))) => Ok(result),
             Ok(Ok(Err(error))) => Err(AskError::Rejected(error)),
             Ok(Err(_)) => Err(AskError::Disconnected),

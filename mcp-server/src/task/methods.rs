@@ -120,10 +120,10 @@ async fn result(exchange: &Exchange, session: &Session, cell: &Arc<TaskCell>) ->
             changed.await;
             continue;
         };
-        let limits = &exchange.shared.limits;
+        let limit = exchange.shared.limits.answer_time();
         let asked = session
             .peer
-            .ask(&question, Some(&meta), &*exchange.outlet, limits);
+            .ask(&question, Some(&meta), &*exchange.outlet, limit);
         tokio::select! {
             answer = asked => {
                 let responses = [(key, answer?)].into_iter().collect();

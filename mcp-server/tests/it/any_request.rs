@@ -84,6 +84,7 @@ fn params() -> impl Strategy<Value = Value> {
         4 => tool.prop_map(|name| json!({"name": name, "arguments": {}})),
         1 => Just(json!({"name": "echo", "arguments": {}, "requestState": "AAAA"})),
         1 => Just(json!({"name": "ask", "inputResponses": {"name": {"action": "accept"}}})),
+        1 => Just(json!({"name": "echo", "arguments": {}, "uri": 7})),
         1 => Just(json!({"uri": "test://a"})),
         1 => Just(json!({"uri": 7})),
         1 => Just(json!({"cursor": "x"})),

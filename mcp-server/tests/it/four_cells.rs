@@ -205,8 +205,8 @@ pub(crate) fn service(eras: Eras, alive: &Alive) -> Service {
         )
         .completion(|params, _| async move { Ok(vec![params.argument.value]) })
         .eras(eras)
-        // Each request of a plan may ask two questions at once.
-        .limits(ServerLimits::default().with_questions(2 * MAX_REQUESTS))
+        // Each request may ask two questions at once.
+        .limits(ServerLimits::default().with_questions(2))
         .build()
 }
 

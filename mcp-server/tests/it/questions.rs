@@ -61,6 +61,28 @@ async fn questions_one_after_the_other_and_at_once_are_answered_in_both_eras() {
 }
 
 #[tokio::test]
+async fn calls_that_ask_at_the_same_time_do_not_count_against_each_other() {
+    let service = server()
+        .tool_with_schema(any("one"), |_: Value, cx: Context| async move {
+            name(&cx).await
+        })
+        .limits(ServerLimits::default().with_questions(1))
+        .build();
+    for era in ERAS {
+        let client = connect(&service, era).await;
+        let calls: Vec<_> = (0..8)
+            .map(|_| {
+                let client = client.clone();
+                tokio::spawn(async move { client.call_tool("one", arguments()).await })
+            })
+            .collect();
+        for call in calls {
+            assert_eq!(text(&call.await.unwrap().unwrap()), "Ann", "{era:?}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_step_runs_once_however_many_rounds_a_call_takes() {
     let runs = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&runs);

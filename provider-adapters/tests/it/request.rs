@@ -254,7 +254,7 @@ fn instructions_between_turns_stand_where_anthropic_takes_them() {
 
 /// What each generation of Claude refuses is left out, or said in its words.
 #[test]
-fn claude_is_told_how_much_to_think_in_the_words_of_its_generation() {
+fn claude_gets_how_much_to_think_in_the_words_of_its_generation() {
     let said = |model: &str, options: Options| {
         let mut conversation = Conversation::new();
         conversation.ask("Hello?");

@@ -40,6 +40,11 @@ pub(crate) fn takes_system(model: &str) -> bool {
         .is_none_or(|it| it.is_since((4, 8)) && !(it.family == "sonnet" && it.version == (5, 0)))
 }
 
+/// Whether a model decides by itself how much to think.
+pub(crate) fn adapts(model: &str) -> bool {
+    Generation::of(model).is_none_or(|it| it.is_since((4, 6)))
+}
+
 /// How much a model is to think, in the words that it knows: `thinking`, and the effort.
 pub(crate) fn thinking<'a>(
     model: &str,
@@ -48,7 +53,6 @@ pub(crate) fn thinking<'a>(
 ) -> (Option<Object<'a>>, Option<&'static str>) {
     let known = Generation::of(model);
     let is = |rule: &dyn Fn(&Generation<'_>) -> bool| known.as_ref().is_none_or(rule);
-    let adapts = is(&|it| it.is_since((4, 6)));
     let has_effort = is(&|it| it.is_since((4, 6)) || it.family == "opus" && it.is_since((4, 5)));
     let has_budget = is(&|it| !it.is_since((4, 7)));
     let may_be_off = is(&|it| !it.thinks_always());
@@ -74,8 +78,7 @@ pub(crate) fn thinking<'a>(
             omit("thinking_tokens");
             Some(typed("adaptive"))
         }
-        (None, Some(_)) if adapts => Some(typed("adaptive")),
-        (None, None) if adapts && options.show_thoughts.is_some() => Some(typed("adaptive")),
+        (None, Some(_)) if adapts(model) => Some(typed("adaptive")),
         (None, _) => None,
     };
     (thinking, effort)

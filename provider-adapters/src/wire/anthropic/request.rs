@@ -209,6 +209,10 @@ fn thinking<'a>(
         .map(|shown| if shown { "summarized" } else { "omitted" });
     let (thinking, effort) = generation::thinking(&request.model, options, omitted);
     let off = options.effort == Some(Effort::None);
+    // Thoughts can only be shown where there are any.
+    let thinks =
+        display.is_some() && options.effort.is_none() && generation::adapts(&request.model);
+    let thinking = thinking.or_else(|| thinks.then(|| typed("adaptive")));
     let thinking = thinking.map(|it| it.maybe("display", display.filter(|_| !off)));
     let format = output.map(|output| typed("json_schema").set("schema", output.schema()));
     let config = Object::default()
