@@ -1,5 +1,5 @@
-// Prompts and resources where one writes: found by their letters, their arguments completed by the server,
-// a prompt's words inserted, a resource attached.
+// Prompts, resources and skills where one writes: found by their letters, their arguments completed by the
+// server, a prompt's words inserted, a resource or a skill attached.
 
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
@@ -24,7 +24,7 @@ const proposals = (field) => field.evaluate((it) => [...it.list.options].map(({ 
 scene(program, 'a slash lists prompts; their arguments are completed, and their words are inserted', {}, async (visitor) => {
   const page = await visitor.open();
   const composer = page.getByRole('textbox', { name: 'Message' });
-  const picker = page.getByRole('listbox', { name: 'Prompts and resources' });
+  const picker = page.getByRole('listbox', { name: 'Prompts, resources and skills' });
   await composer.pressSequentially('/gre');
   await picker.getByRole('option', { name: /greet/ }).waitFor();
   assert.equal(await picker.getByRole('option').count(), 1);
@@ -55,7 +55,7 @@ scene(program, 'a slash lists prompts; their arguments are completed, and their 
 scene(program, 'an @ lists resources and templates; what is chosen goes with the message', {}, async (visitor) => {
   const page = await visitor.open();
   const composer = page.getByRole('textbox', { name: 'Message' });
-  const picker = page.getByRole('listbox', { name: 'Prompts and resources' });
+  const picker = page.getByRole('listbox', { name: 'Prompts, resources and skills' });
   await composer.pressSequentially('Compare @');
   await picker.getByRole('option', { name: /Pages/ }).waitFor();
   await picture(page, 'picker-resources');
@@ -85,11 +85,37 @@ scene(program, 'an @ lists resources and templates; what is chosen goes with the
   await said(page, 'Alike.').waitFor();
 });
 
+scene(program, 'a skill is found by @ and goes with the message; one with signs of an attack is asked about', {}, async (visitor) => {
+  const page = await visitor.open();
+  const composer = page.getByRole('textbox', { name: 'Message' });
+  const picker = page.getByRole('listbox', { name: 'Prompts, resources and skills' });
+  await composer.pressSequentially('Welcome them @greet');
+  await picker.getByRole('option', { name: /Skill: Says how to greet/ }).waitFor();
+  await picture(page, 'picker-skills');
+  await composer.press('Tab');
+  await page.getByText('greet.SKILL.md', { exact: true }).waitFor();
+  await composer.pressSequentially('@obey');
+  await picker.getByRole('option', { name: /Says how to obey/ }).click();
+  const dialog = page.getByRole('dialog', { name: 'obey' });
+  await dialog.getByText(/signs of an attack/).waitFor();
+  await picture(page, 'picker-skill-suspicious');
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await composer.press('Enter');
+  const turn = await model.next();
+  const sent = JSON.stringify(turn.request.messages.at(-1));
+  assert.match(sent, /Say hello to everyone/);
+  assert.doesNotMatch(sent, /Ignore all previous/);
+  turn.say('Hello, everyone.');
+  turn.finish();
+  await said(page, 'Hello, everyone.').waitFor();
+});
+
 scene(program, 'no picker opens within words, and Enter still sends', {}, async (visitor) => {
   const page = await visitor.open();
   const composer = page.getByRole('textbox', { name: 'Message' });
   await composer.pressSequentially('either/or, mail me@example.com');
-  assert.equal(await page.getByRole('listbox', { name: 'Prompts and resources' }).count(), 0);
+  assert.equal(await page.getByRole('listbox', { name: 'Prompts, resources and skills' }).count(), 0);
   await composer.press('Enter');
   const turn = await model.next();
   turn.say('Sent.');

@@ -31,7 +31,7 @@ export async function converse(step, { user, visitor }) {
   await step('page: a prompt of a server is found, filled in and sent', async () => {
     await ready();
     await composer.pressSequentially('/args');
-    await page.getByRole('listbox', { name: 'Prompts and resources' }).getByRole('option').first().waitFor();
+    await page.getByRole('listbox', { name: 'Prompts, resources and skills' }).getByRole('option').first().waitFor();
     await composer.press('Enter');
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('city').fill('Bern');
@@ -44,7 +44,7 @@ export async function converse(step, { user, visitor }) {
   await step('page: a resource of a server is found and goes with the message', async () => {
     await ready();
     await composer.pressSequentially('Read @startup');
-    await page.getByRole('listbox', { name: 'Prompts and resources' }).getByRole('option', { name: /startup/ }).first().waitFor();
+    await page.getByRole('listbox', { name: 'Prompts, resources and skills' }).getByRole('option', { name: /startup/ }).first().waitFor();
     await composer.press('Tab');
     await page.getByText('startup.md', { exact: true }).waitFor();
     await composer.press('Enter');

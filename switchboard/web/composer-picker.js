@@ -1,5 +1,5 @@
-// Prompts and resources where one writes: `/` at the beginning lists prompts, `@` lists resources and
-// their templates. A prompt's words are inserted; a resource goes with the message as a file.
+// Prompts, resources and skills where one writes: `/` at the beginning lists prompts, `@` lists resources,
+// their templates, and skills. A prompt's words are inserted; the others go with the message as files.
 
 import { get } from './api.js';
 import { fill, fresh, h } from './dom.js';
@@ -7,6 +7,7 @@ import { plain } from './format.js';
 import { act, failed } from './notices.js';
 import { usePrompt } from './prompts.js';
 import { useResource } from './resources.js';
+import { useSkill } from './skills.js';
 import { text } from './text.js';
 
 const t = text.picker;
@@ -139,7 +140,10 @@ export class ComposerPicker {
     composer.suggest(rest);
     if (kind === 'prompts')
       act(null, () => usePrompt(it.path, it.name, (words) => composer.suggest([words, rest.trim()].filter(Boolean).join('\n\n'))));
-    else act(null, () => useResource(it.path, it.resource, (files) => composer.files.add(files)));
+    else {
+      const attach = (files) => composer.files.add(files);
+      act(null, () => (it.skill ? useSkill(it.path, it.skill, attach) : useResource(it.path, it.resource, attach)));
+    }
   }
 }
 
@@ -160,13 +164,21 @@ function allPrompts() {
 
 function allResources() {
   return eachServer(async (path, server) => {
-    const { items, templates } = await get(`${path}/resources`);
-    return [...items, ...templates].map((resource) => ({
+    const [{ items, templates }, skills] = await Promise.all([get(`${path}/resources`), get(`${path}/skills`)]);
+    const resources = [...items, ...templates].map((resource) => ({
       path,
       server,
       resource,
       name: resource.name ?? resource.uri ?? resource.uriTemplate,
       title: resource.title ?? resource.uri ?? resource.uriTemplate,
     }));
+    const named = skills.items.map((skill) => ({
+      path,
+      server,
+      skill,
+      name: skill.name ?? skill.uri,
+      title: t.skill(skill.description ?? ''),
+    }));
+    return [...resources, ...named];
   });
 }

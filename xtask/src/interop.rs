@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::bench;
+use crate::browser;
 use crate::install;
 use crate::shell::{self, Outcome, cargo_as_tested};
 
@@ -27,6 +28,18 @@ pub(crate) fn run(args: &[String]) -> Outcome {
     tests.env("INTEROP_EXAMPLES", root.join("target/debug/examples"));
     tests.env("INTEROP_NODE", &node);
     tests.env("INTEROP_PYTHON", &python);
+    let pins = Path::new("xtask/interop/older");
+    let older = install::pip(pins, Path::new("target/interop/older"))?;
+    tests.env("INTEROP_OLDER", root.join(older).join("bin"));
+    match browser::chromium()? {
+        Some(chromium) => {
+            tests.env("CHROMIUM", chromium);
+        }
+        None => {
+            browser::skip(browser::MISSING)?;
+            tests.args(["--", "--skip", "playwright"]);
+        }
+    }
     tests.env("INTEROP_HOSTS", root.join(hosts).join("node_modules"));
     if with_rmcp {
         tests.env("INTEROP_RMCP", bench::program("interop_rmcp")?);

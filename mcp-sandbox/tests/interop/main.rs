@@ -10,12 +10,14 @@
 )]
 
 use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mcp_client::{Client, ClientBuilder, ClientLimits};
-use mcp_sandbox::{PathKind, Profile, Sandbox, suggest};
+use mcp_sandbox::{Network, PathKind, Profile, Sandbox, suggest};
 use mcp_transport::{LocalSpawner, ServerCommand, Spawner, StdioConnect};
 use serde_json::{Value, json};
 
@@ -35,8 +37,32 @@ fn node(package: &str) -> ServerCommand {
 }
 
 fn python(program: &str) -> ServerCommand {
-    let program = folder("INTEROP_PYTHON").join(program);
+    python_of("INTEROP_PYTHON", program)
+}
+
+fn python_of(environment: &str, program: &str) -> ServerCommand {
+    let program = folder(environment).join(program);
     ServerCommand::new(program.to_str().unwrap())
+}
+
+/// A site with one page; its port.
+fn site() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for client in listener.incoming() {
+            let mut client = client.unwrap();
+            let _ = client.read(&mut [0; 4096]);
+            let page =
+                "<html><head><title>Local site</title></head><body><h1>Hello</h1></body></html>";
+            let _ = write!(
+                client,
+                "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{page}",
+                page.len()
+            );
+        }
+    });
+    port
 }
 
 fn kind(path: &Path) -> PathKind {
@@ -162,6 +188,90 @@ async fn the_git_server_reads_its_repository_and_no_other() {
     )
     .await;
     assert!(failed, "{said}");
+    client.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_server_that_thinks_in_steps_answers() {
+    let temp = tempfile::tempdir().unwrap();
+    let command = node("@modelcontextprotocol/server-sequential-thinking");
+    let client = contained(command, &temp.path().join("own"), |it| it).await;
+    let thought = json!({"thought": "one", "nextThoughtNeeded": false, "thoughtNumber": 1, "totalThoughts": 1});
+    let (said, failed) = say(&client, "sequentialthinking", thought).await;
+    assert!(!failed && said.contains("thoughtHistoryLength"), "{said}");
+    client.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_sqlite_server_writes_its_database() {
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path().canonicalize().unwrap().join("some/data");
+    fs::create_dir_all(&folder).unwrap();
+    let database = folder.join("notes.db");
+    let command = python_of("INTEROP_OLDER", "mcp-server-sqlite")
+        .with_args(["--db-path", database.to_str().unwrap()]);
+    let client = contained(command, &temp.path().join("own"), |it| it).await;
+    for (tool, query) in [
+        ("create_table", "CREATE TABLE notes (text TEXT)"),
+        ("write_query", "INSERT INTO notes VALUES ('hello')"),
+    ] {
+        let (said, failed) = say(&client, tool, json!({"query": query})).await;
+        assert!(!failed && !said.contains("error"), "{said}");
+    }
+    let query = json!({"query": "SELECT text FROM notes"});
+    let (said, _) = say(&client, "read_query", query).await;
+    assert!(said.contains("hello"), "{said}");
+    client.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_fetch_server_reaches_the_site_of_its_profile_and_no_other() {
+    let temp = tempfile::tempdir().unwrap();
+    let (listed, other) = (site(), site());
+    let command =
+        python("mcp-server-fetch").with_args(["--ignore-robots-txt", "--allow-private-ips"]);
+    let rule = format!("127.0.0.1:{listed}").parse().unwrap();
+    let reach = |profile: Profile| profile.with_network(Network::Hosts(vec![rule]));
+    let client = contained(command, &temp.path().join("own"), reach).await;
+    // The raw page: to make Markdown of it, the server installs a package of npm's.
+    let page = |port| json!({"url": format!("http://127.0.0.1:{port}/"), "raw": true});
+    let (said, failed) = say(&client, "fetch", page(listed)).await;
+    assert!(!failed && said.contains("<h1>Hello</h1>"), "{said}");
+    let (said, failed) = say(&client, "fetch", page(other)).await;
+    assert!(failed && !said.contains("<h1>Hello</h1>"), "{said}");
+    client.close().await;
+}
+
+/// Its browser needs more than servers do: `/proc`, and sockets between its processes.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_playwright_server_opens_a_page() {
+    let temp = tempfile::tempdir().unwrap();
+    let script = folder("INTEROP_NODE").join("@playwright/mcp/cli.js");
+    let browser = folder("CHROMIUM");
+    let own = temp.path().canonicalize().unwrap().join("own");
+    let pages = own.join("home/pages");
+    let command = ServerCommand::new("node").with_args([
+        script.to_str().unwrap(),
+        "--headless",
+        "--isolated",
+        "--no-sandbox",
+        "--executable-path",
+        browser.to_str().unwrap(),
+        "--output-dir",
+        pages.to_str().unwrap(),
+    ]);
+    let add = |profile: Profile| {
+        profile
+            .with_read("/proc")
+            .with_read("/etc/chromium.d")
+            .with_network(Network::All)
+            .with_unix_sockets()
+            .with_attributes()
+    };
+    let client = contained(command, &own, add).await;
+    let page = json!({"url": format!("http://127.0.0.1:{}/", site())});
+    let (said, failed) = say(&client, "browser_navigate", page).await;
+    assert!(!failed && said.contains("Local site"), "{said}");
     client.close().await;
 }
 

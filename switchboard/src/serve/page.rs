@@ -131,6 +131,7 @@ const FILES: &[File] = &[
     asset!("servers.js", SCRIPT),
     asset!("settings.js", SCRIPT),
     asset!("shortcuts.js", SCRIPT),
+    asset!("skills.js", SCRIPT),
     asset!("sse.js", SCRIPT),
     asset!("store.js", SCRIPT),
     asset!("stream-share.js", SCRIPT),

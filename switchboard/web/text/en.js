@@ -688,7 +688,7 @@ export const text = {
     modes: { usual: 'As in Settings', ask: 'Always ask', 'auto-read': 'Run read-only', auto: 'Run all', plan: 'Run none' },
     usualMode: 'As set by the assistant or in Settings',
     message: 'Message',
-    composerHelp: 'Enter sends, or queues the message while an answer is being written. Shift and Enter make a new line. A slash lists prompts, @ lists resources.',
+    composerHelp: 'Enter sends, or queues the message while an answer is being written. Shift and Enter make a new line. A slash lists prompts, @ lists resources and skills.',
     send: 'Send',
     queue: 'Send after this answer',
     toolsOff: (count) => `Tools: ${count} off`,
@@ -733,7 +733,10 @@ export const text = {
     useServer: (name) => `Use ${name} in this chat`,
   },
   picker: {
-    label: 'Prompts and resources',
+    label: 'Prompts, resources and skills',
+    skill: (about) => `Skill: ${about}`,
+    suspicious: 'This skill has signs of an attack:',
+    attachAnyway: 'Attach it anyway',
   },
   queue: {
     label: 'Waiting for the answer to finish',

@@ -682,7 +682,7 @@ export const text = {
     modes: { usual: '审批同设置', ask: '总是询问', 'auto-read': '只读直接运行', auto: '全部运行', plan: '全部不运行' },
     usualMode: '按助手或设置中的规定',
     message: '消息',
-    composerHelp: '按 Enter 发送；正在回答时，消息会等到回答结束。Shift 加 Enter 换行。输入 / 列出提示词，输入 @ 列出资源。',
+    composerHelp: '按 Enter 发送；正在回答时，消息会等到回答结束。Shift 加 Enter 换行。输入 / 列出提示词，输入 @ 列出资源与技能。',
     send: '发送',
     queue: '在这个回答之后发送',
     toolsOff: (count) => `工具：已关闭 ${count} 项`,
@@ -727,7 +727,10 @@ export const text = {
     useServer: (name) => `在此对话中使用 ${name}`,
   },
   picker: {
-    label: '提示词与资源',
+    label: '提示词、资源与技能',
+    skill: (about) => `技能：${about}`,
+    suspicious: '此技能有攻击的迹象：',
+    attachAnyway: '仍然附加',
   },
   queue: {
     label: '等待回答结束',

@@ -83,6 +83,51 @@ fn a_plain_terminal_gets_no_control_sequence() {
     }
 }
 
+/// A chat as a screen reader has it: help, a question, a form, an answer.
+#[test]
+fn a_chat_is_read_line_by_line_in_every_language() {
+    for (language, run, name) in [
+        ("en", "Run it? ", "Name*: "),
+        ("zh-CN", "要运行吗？ ", "Name*: "),
+    ] {
+        let desk = Desk::new();
+        let variables = [("SWITCHBOARD_LANGUAGE", language)];
+        let mut terminal = chat(&desk, &["chat", "--plain-output"], &variables);
+        terminal.until("\r\n> ");
+        for (said, shown, answer) in [
+            ("/help", "Ctrl-C", None),
+            ("write a note", run, Some("y")),
+            ("ask for my name", name, Some("Ada")),
+        ] {
+            terminal.type_in(&format!("{said}\r"));
+            terminal.until(shown);
+            if let Some(answer) = answer {
+                terminal.type_in(&format!("{answer}\r"));
+            }
+            terminal.until("\r\n> ");
+        }
+        terminal.type_in("/quit\r");
+        let (exit, shown) = terminal.rest();
+        assert_eq!(exit, Some(0), "{shown}");
+        let lines: Vec<String> = shown.lines().map(without_figures).collect();
+        insta::assert_snapshot!(format!("chat_in_{language}"), lines.join("\n"));
+    }
+}
+
+/// A line without the time that a call took, and without the tokens of an answer.
+fn without_figures(line: &str) -> String {
+    if !line.starts_with("  ✓ ") && !line.starts_with("[demo · ") {
+        return line.trim_end().to_owned();
+    }
+    let is_figure = |c: char| c.is_ascii_digit() || c == '.';
+    let words = line.split(' ').map(|word| match word {
+        "ms" => "s",
+        word if !word.is_empty() && word.chars().all(is_figure) => "N",
+        word => word,
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
 #[test]
 fn tab_completes_commands_tools_and_files() {
     let desk = Desk::new();

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
 
-use nix::pty::openpty;
+use nix::pty::{Winsize, openpty};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -26,7 +26,13 @@ impl Terminal {
 
     /// Any command in a terminal.
     pub(crate) fn of(mut command: Command) -> Self {
-        let pty = openpty(None, None).unwrap();
+        let size = Winsize {
+            ws_row: 24,
+            ws_col: 80,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        let pty = openpty(&size, None).unwrap();
         if command.get_envs().all(|(name, _)| name != "TERM") {
             command.env("TERM", "xterm-256color");
         }

@@ -424,3 +424,60 @@ fn a_file_that_cannot_be_read_imports_nothing() {
     let listed = bench.json(&["servers", "list"]);
     assert_eq!(listed["stdout"]["servers"], serde_json::json!([]));
 }
+
+/// Where each program keeps its servers.
+const FILES: [&str; 19] = [
+    "claude_desktop_config.json",
+    ".mcp.json",
+    ".vscode/mcp.json",
+    ".cursor/mcp.json",
+    "cline_mcp_settings.json",
+    "mcp_settings.json",
+    ".gemini/settings.json",
+    "mcp-config.json",
+    ".amazonq/mcp.json",
+    "opencode.json",
+    "windsurf/mcp_config.json",
+    "zed/settings.json",
+    ".lmstudio/mcp.json",
+    "config.toml",
+    "goose/config.yaml",
+    ".continue/config.yaml",
+    "librechat.yaml",
+    "server.json",
+    "manifest.json",
+];
+
+#[test]
+fn a_bad_file_of_any_program_is_named_with_the_place_and_gives_nothing() {
+    let bench = Bench::new();
+    let huge = " ".repeat(17 << 20);
+    for name in FILES {
+        let (broken, hostile) = match name.rsplit('.').next() {
+            Some("toml") => ("a = 1\n[mcp_servers.a", "a = \"\u{1b}[2J\u{1b}]0;t\u{7}"),
+            Some("yaml") => ("a: 1\nb: [\n", "a: [\u{1b}[2J\u{1b}]0;t\u{7}"),
+            _ => (
+                "{\n  \"mcpServers\": {",
+                "{\"a\": {\u{1b}[2J\u{1b}]0;t\u{7}",
+            ),
+        };
+        for (text, place) in [
+            (broken, "line 2, column "),
+            ("", "it has no servers"),
+            (hostile, "line 1, column "),
+            (huge.as_str(), "it is bigger than 16 MiB"),
+        ] {
+            let file = bench.write(name, text);
+            let said = bench.run(&["import", file.to_str().unwrap(), "--yes"]);
+            let shown = said.stdout + &said.stderr;
+            assert_eq!(said.exit, 1, "{name}: {shown}");
+            for want in [name, place, "Nothing to import."] {
+                assert!(shown.contains(want), "{name}: {want}: {shown}");
+            }
+            assert!(!shown.contains('\u{1b}'), "{name}: {shown:?}");
+            assert!(shown.len() < 1000, "{name}: {} bytes", shown.len());
+        }
+    }
+    let listed = bench.json(&["servers", "list"]);
+    assert_eq!(listed["stdout"]["servers"], serde_json::json!([]));
+}
