@@ -151,7 +151,10 @@ fn main() {
             })
             .collect();
         let reader = scope.spawn(|| workload.read_events(99));
-        let disturbed = scope.spawn(|| disturbance.run(7));
+        let disturbed = scope.spawn(|| {
+            let _all = Disturbed(&workload);
+            disturbance.run(7);
+        });
         let ended = users
             .into_iter()
             .map(|user| user.join())
@@ -211,6 +214,16 @@ fn main() {
         lease + BEYOND_LEASE
     );
     println!("0 lost, 0 doubled, 0 asked twice, 0 without an outcome");
+}
+
+/// Lets the users end when the disturbances have, even if one of them has failed.
+struct Disturbed<'a>(&'a Workload<'a>);
+
+impl Drop for Disturbed<'_> {
+    fn drop(&mut self) {
+        let all = self.0.disturbances;
+        self.0.disturbed.store(all, Ordering::Relaxed);
+    }
 }
 
 /// Prints the times, and returns the 99th percentile.

@@ -123,7 +123,10 @@ impl ApiError {
 
     /// Whether another process has to do it.
     pub(crate) fn is_elsewhere(&self) -> bool {
-        matches!(&*self.code, "running_elsewhere" | "asked_elsewhere")
+        matches!(
+            &*self.code,
+            "running_elsewhere" | "asked_elsewhere" | "moved"
+        )
     }
 
     /// Whether this process is being stopped.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::conversation::{ConversationError, Turn, views};
 use crate::serve::error::ApiError;
-use crate::store::MessageId;
+use crate::store::{CallStatus, MessageId, Store};
 
 /// An answer to whether a call may run, as the API takes it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -44,20 +44,22 @@ pub(crate) enum Scope {
 
 impl Confirm {
     /// Gives the answer; the call's record as it is then.
-    pub(crate) async fn apply(self, turn: &mut Turn<'_>) -> Result<Value, ApiError> {
-        let number = self.number;
-        let answered = || {
-            let message = "this call is not waiting for an answer";
-            ApiError::conflict("already_answered", message)
-        };
-        if turn.recorder().answer().id != self.message {
-            return Err(answered());
+    pub(crate) async fn apply(
+        self,
+        turn: &mut Turn<'_>,
+        store: &dyn Store,
+    ) -> Result<Value, ApiError> {
+        let (number, message) = (self.number, self.message.clone());
+        if turn.recorder().answer().id != message {
+            return Err(refusal(store, &message, number).await);
         }
         let shown = Consent::new(number, &self.digest);
         let decision = self.decision()?;
         match turn.answer(&shown, decision).await {
             Ok(()) => {}
-            Err(ConversationError::Answer(AnswerError::NotAsked(_))) => return Err(answered()),
+            Err(ConversationError::Answer(AnswerError::NotAsked(_))) => {
+                return Err(refusal(store, &message, number).await);
+            }
             Err(ConversationError::Answer(AnswerError::Superseded(now))) => {
                 return Err(superseded(turn, &now));
             }
@@ -87,6 +89,29 @@ impl Confirm {
         decision.reason = self.reason;
         Ok(decision)
     }
+}
+
+/// Why a call takes no answer that does not wait for one in this process' memory. If it waits as it is stored, that memory
+/// is behind: another process has moved the conversation on while this one was paused or cut off.
+pub(super) async fn refusal(
+    store: &dyn Store,
+    message: &MessageId,
+    number: CallNumber,
+) -> ApiError {
+    let stored = match store.message(message).await {
+        Ok(stored) => stored,
+        Err(error) => return error.into(),
+    };
+    let mut calls = stored
+        .iter()
+        .flat_map(|message| &message.tool_calls)
+        .filter(|call| number == u64::from(call.position).into());
+    if calls.any(|call| call.status == CallStatus::Pending) {
+        let message = "the conversation is being moved to another process";
+        return ApiError::conflict("moved", message).with_hint("Try again in a moment.");
+    }
+    let message = "this call is not waiting for an answer";
+    ApiError::conflict("already_answered", message)
 }
 
 /// What waits for an answer now is not what was shown: it comes with the refusal.

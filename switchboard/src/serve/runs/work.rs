@@ -14,6 +14,7 @@ use crate::serve::app;
 use crate::serve::error::ApiError;
 use crate::serve::runs::Shared;
 use crate::serve::runs::command::{Command, Reply};
+use crate::serve::runs::confirm::refusal;
 use crate::serve::runs::prepare::Plan;
 use crate::serve::runs::say;
 use crate::serve::runs::supply::supply;
@@ -92,6 +93,15 @@ impl Task {
                 self.regenerate(&message, reply, commands).await
             }
             Command::Show { message, reply } => self.show(&message, reply).await,
+            Command::Confirm { confirm, reply } if !self.durable.is_open() => {
+                let error = refusal(&*self.shared.store, &confirm.message, confirm.number).await;
+                let is_behind = error.is_elsewhere();
+                let _ = reply.send(Err(error));
+                match is_behind {
+                    true => Err(ConversationError::Overtaken.into()),
+                    false => Ok(()),
+                }
+            }
             Command::Confirm { .. } | Command::Supply { .. } => {
                 if !self.durable.is_open() {
                     let message = "nothing waits for an answer any more";
@@ -339,7 +349,7 @@ impl Driving<'_> {
     async fn obey(&mut self, command: Command) -> Result<bool, ApiError> {
         match command {
             Command::Confirm { confirm, reply } => {
-                let given = confirm.apply(&mut self.turn).await;
+                let given = confirm.apply(&mut self.turn, &*self.shared.store).await;
                 tell(reply, given)
             }
             Command::Supply {
