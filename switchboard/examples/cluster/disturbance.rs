@@ -187,14 +187,16 @@ impl Disturbance<'_> {
         })
     }
 
-    /// The runs that a process drives.
+    /// The runs that a process drives. One that waits for its user goes on once there is an answer, not by itself.
     fn driven(&self, process: &str) -> Vec<Driven> {
         let Some(client) = self.connect() else {
             return Vec::new();
         };
         let sql = "SELECT r.conversation_id, r.revision FROM leases l
              JOIN runs r ON r.conversation_id = l.conversation_id
-             WHERE l.holder = $1 AND r.finish IS NULL";
+             WHERE l.holder = $1 AND r.finish IS NULL AND NOT EXISTS (
+                 SELECT 1 FROM pending_interactions p
+                 WHERE p.conversation_id = r.conversation_id AND p.state = 'open')";
         let rows = self.runtime.block_on(client.query(sql, &[&process]));
         let driven = |row: &tokio_postgres::Row| Driven {
             conversation: row.get(0),
